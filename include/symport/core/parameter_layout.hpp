@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "symport/core/types.hpp"
+
+namespace symport {
+
+/// One named matrix inside the flat parameter vector, column-major.
+struct ParameterBlock {
+  std::string name;
+  Index rows = 0;
+  Index cols = 0;
+  Index offset = 0;
+  Index size() const { return rows * cols; }
+};
+
+/// Names for the parts of one flat parameter vector: `W1`, `b1`, ...
+class ParameterLayout {
+ public:
+  /// Appends a block behind the last one. Throws InvalidArgument on a repeated name or a negative
+  /// size.
+  ParameterLayout& add(std::string name, Index rows, Index cols = 1);
+
+  Index size() const { return size_; }
+  const std::vector<ParameterBlock>& blocks() const { return blocks_; }
+  /// Throws InvalidArgument, listing the names there are, when `name` is none of them.
+  const ParameterBlock& block(const std::string& name) const;
+
+  /// The block as a matrix, given the first element of the flat vector.
+  template <Real Scalar>
+  static Eigen::Map<MatrixOf<Scalar>> view(const ParameterBlock& b, Scalar* w) {
+    return {w + b.offset, b.rows, b.cols};
+  }
+  template <Real Scalar>
+  static Eigen::Map<const MatrixOf<Scalar>> view(const ParameterBlock& b, const Scalar* w) {
+    return {w + b.offset, b.rows, b.cols};
+  }
+
+ private:
+  std::vector<ParameterBlock> blocks_;
+  Index size_ = 0;
+};
+
+}  // namespace symport

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <concepts>
+
+namespace symport {
+
+/// The two precisions that the library is instantiated for.
+template <class T>
+concept Real = std::same_as<T, float> || std::same_as<T, double>;
+
+using Index = Eigen::Index;
+
+template <class Scalar>
+using VectorOf = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+template <class Scalar>
+using MatrixOf = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+using Vector = VectorOf<double>;
+using Matrix = MatrixOf<double>;
+
+/// A vector that a function reads, and one that it writes: any contiguous vector or segment binds
+/// without a copy.
+template <class Scalar>
+using In = const Eigen::Ref<const VectorOf<Scalar>>&;
+template <class Scalar>
+using Out = Eigen::Ref<VectorOf<Scalar>>;
+
+}  // namespace symport

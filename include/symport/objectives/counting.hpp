@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "symport/objectives/objective.hpp"
+
+namespace symport {
+
+/// What was asked of an objective. One number for a fair comparison: `gradient_equivalents`.
+struct EvaluationCount {
+  Index values = 0;
+  Index gradients = 0;
+  Index hessian_vectors = 0;
+  Index third_derivatives = 0;
+
+  /// In units of one gradient: a value is half of one, a Hessian-vector product two, a third
+  /// derivative along a direction four.
+  double gradient_equivalents() const {
+    return 0.5 * static_cast<double>(values) + static_cast<double>(gradients) +
+           2.0 * static_cast<double>(hessian_vectors) + 4.0 * static_cast<double>(third_derivatives);
+  }
+};
+
+/// Counts the calls that reach another objective. Not thread-safe.
+template <Real Scalar = double>
+class CountingObjective final : public BasicObjective<Scalar> {
+ public:
+  /// `inner` must outlive this object.
+  explicit CountingObjective(const BasicObjective<Scalar>& inner) : inner_(inner) {}
+
+  Index dimension() const override { return inner_.dimension(); }
+  double value(In<Scalar> w) const override {
+    ++count_.values;
+    return inner_.value(w);
+  }
+  double gradient(In<Scalar> w, Out<Scalar> gradient) const override {
+    ++count_.gradients;
+    return inner_.gradient(w, gradient);
+  }
+  void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override {
+    ++count_.hessian_vectors;
+    inner_.hessian_vector(w, v, result);
+  }
+  void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override {
+    ++count_.third_derivatives;
+    inner_.third_derivative(w, v, result);
+  }
+
+  const EvaluationCount& count() const { return count_; }
+  void reset() { count_ = {}; }
+
+ private:
+  const BasicObjective<Scalar>& inner_;
+  mutable EvaluationCount count_;
+};
+
+}  // namespace symport

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "symport/core/types.hpp"
+
+namespace symport {
+
+/// A loss L(w) with the derivatives that training and teleportation need.
+///
+/// The value is a double in either precision. Implementations are pure: the same w gives the same
+/// bytes. Outputs never alias inputs; sizes are `dimension()` throughout (checked by the callers
+/// at the public boundary, not here).
+template <Real Scalar>
+class BasicObjective {
+ public:
+  virtual ~BasicObjective() = default;
+
+  virtual Index dimension() const = 0;
+  /// L(w).
+  virtual double value(In<Scalar> w) const = 0;
+  /// gradient <- dL/dw; returns L(w).
+  virtual double gradient(In<Scalar> w, Out<Scalar> gradient) const = 0;
+  /// result <- H(w) v with H the Hessian of L.
+  virtual void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const = 0;
+  /// result <- d/de H(w + e v) v at e = 0, the third derivative of L along v, v and a free index.
+  /// The default is a central difference of two Hessian-vector products.
+  virtual void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const;
+};
+
+using Objective = BasicObjective<double>;
+
+/// The n x n Hessian from n Hessian-vector products. For small n.
+Matrix hessian(const Objective& objective, In<double> w);
+
+/// The largest eigenvalue of the Hessian at w by at most `iterations` Lanczos steps from `start`
+/// (exact when `iterations >= n`; else a lower bound that is good to a few per cent). Each step
+/// costs one Hessian-vector product.
+template <Real Scalar>
+double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
+                         Index iterations);
+
+}  // namespace symport

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "symport/optimizers/optimizer.hpp"
+
+namespace symport {
+
+struct AdamWOptions {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.01;
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): u = Adam step + eta lambda w.
+/// The decay makes its fixed points depend on the place in an orbit, which the loss does not.
+template <Real Scalar = double>
+class AdamW final : public FirstOrderOptimizer<Scalar> {
+ public:
+  explicit AdamW(const AdamWOptions& options = {});
+
+  std::string_view name() const override { return "adamw"; }
+  OptimizerState<Scalar> init(Index dimension) const override;
+  void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
+              OptimizerState<Scalar>& state, Out<Scalar> u) const override;
+
+ private:
+  AdamWOptions options_;
+};
+
+}  // namespace symport

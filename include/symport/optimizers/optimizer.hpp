@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+#include "symport/objectives/objective.hpp"
+
+namespace symport {
+
+/// All that an optimizer remembers between steps. Unused vectors are empty.
+template <Real Scalar>
+struct OptimizerState {
+  Index count = 0;          ///< steps made since the last reset
+  VectorOf<Scalar> first;   ///< gradient-like: velocity or mean gradient; a covector
+  VectorOf<Scalar> second;  ///< squares of gradients
+  double rate = 0.0;        ///< last step length of a curvature step
+  VectorOf<Scalar> work;    ///< scratch, no meaning between steps
+};
+
+struct StepOutcome {
+  bool moved = true;         ///< false: no acceptable step exists here (w is unchanged)
+  double rate = 0.0;         ///< the learning rate that was used
+  double evaluations = 0.0;  ///< beyond the gradient that was passed in, in gradients
+};
+
+/// An optimizer: a rule with options, and explicit state that the caller owns.
+template <Real Scalar>
+class BasicOptimizer {
+ public:
+  virtual ~BasicOptimizer() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual OptimizerState<Scalar> init(Index dimension) const = 0;
+  /// One step, w <- w - u. `loss` and `gradient` are those of the objective at w.
+  virtual StepOutcome step(const BasicObjective<Scalar>& objective, double loss,
+                           In<Scalar> gradient, double learning_rate,
+                           OptimizerState<Scalar>& state, Out<Scalar> w) const = 0;
+  /// u <- the step that `step` would take at w, with the state untouched.
+  virtual void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
+                       double learning_rate, const OptimizerState<Scalar>& state,
+                       Out<Scalar> u) const = 0;
+  /// u is exactly learning_rate * gradient, so that J and Phi say all about the next step.
+  virtual bool plain_gradient_step() const { return false; }
+  /// The optimizer finds its own step length (`--lr auto`); the learning rate is a first guess.
+  virtual bool automatic_rate() const { return false; }
+};
+
+using Optimizer = BasicOptimizer<double>;
+
+/// An optimizer whose step depends on the gradient and its own state alone.
+template <Real Scalar>
+class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
+ public:
+  /// Advances the state by one gradient and fills u.
+  virtual void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
+                      OptimizerState<Scalar>& state, Out<Scalar> u) const = 0;
+
+  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+                   double learning_rate, OptimizerState<Scalar>& state,
+                   Out<Scalar> w) const final;
+  void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
+               double learning_rate, const OptimizerState<Scalar>& state,
+               Out<Scalar> u) const final;
+};
+
+}  // namespace symport

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "symport/core/types.hpp"
+
+namespace symport {
+
+/// The teleportation schedule K: a set of steps (or epochs).
+///
+///   never          the empty set
+///   5              one step
+///   0,10,20        several; the parts of a list may be of any of the other kinds
+///   0..40:10       0, 10, 20, 30, 40 (both ends included; `a..b` alone steps by 1)
+///   every:100      0, 100, 200, ...
+///   every:100+99   99, 199, 299, ...
+class Schedule {
+ public:
+  /// The empty set.
+  Schedule() = default;
+  /// Throws InvalidArgument that points at the first wrong character.
+  static Schedule parse(std::string_view text);
+
+  bool contains(Index t) const;
+  bool empty() const { return ranges_.empty(); }
+  /// The text form, which `parse` reads back.
+  std::string to_string() const;
+
+ private:
+  /// {first, first + stride, ...} up to and including last.
+  struct Range {
+    Index first = 0;
+    Index last = 0;
+    Index stride = 1;
+  };
+  friend Schedule every(Index period, Index offset);
+  friend Schedule at(std::vector<Index> steps);
+  std::vector<Range> ranges_;
+};
+
+Schedule every(Index period, Index offset = 0);
+Schedule at(std::vector<Index> steps);
+inline Schedule never() { return {}; }
+
+}  // namespace symport

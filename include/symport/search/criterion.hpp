@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "symport/symmetries/orbit.hpp"
+
+namespace symport {
+
+struct CriterionOptions {
+  ObjectiveKind objective = ObjectiveKind::predicted_decrease;
+  /// eta of the optimizer; unused by `decrement`.
+  double learning_rate = 1e-3;
+  /// Only candidates with eta Phi / J <= bound (infinity: no bound).
+  double bound = std::numeric_limits<double>::infinity();
+  /// Only candidates with eta lambda_max(H) <= cap, or lambda_max not larger than at the start.
+  /// Unset: 1.5 for `predicted_decrease`, none for the others. Infinity: none.
+  std::optional<double> cap;
+};
+
+/// What makes one orbit point better than another, and which points are allowed (DESIGN: what to
+/// maximise, and how far to go). Made once per teleport.
+///
+/// With an optimizer other than plain gradient descent, `predicted_decrease` is that of its real
+/// next step u: <dL/dw, u> - u'Hu/2, and eta is the effective rate <dL/dw, u> / J.
+class Criterion {
+ public:
+  /// Throws InvalidArgument for a non-positive rate, bound or cap.
+  explicit Criterion(const CriterionOptions& options);
+
+  ObjectiveKind objective() const { return options_.objective; }
+  /// The learning rate at the orbit's current point.
+  double rate(Orbit& orbit) const;
+  /// The objective at the current point; NaN where it is undefined (Phi <= 0 for `decrement`).
+  double value(Orbit& orbit) const;
+
+  /// Partial derivatives of the objective in J and Phi at the current point.
+  struct Weights {
+    double grad_sq = 0.0;
+    double curvature = 0.0;
+  };
+  Weights weights(Orbit& orbit) const;
+
+  /// Remembers lambda_max at the start, with which `allows` compares. Costs nothing without a cap.
+  void begin(Orbit& orbit);
+  /// Whether bound and cap hold at the current point.
+  bool allows(Orbit& orbit) const;
+
+ private:
+  CriterionOptions options_;
+  double cap_ = std::numeric_limits<double>::infinity();
+  double start_curvature_ = 0.0;
+};
+
+std::string_view to_string(ObjectiveKind kind);
+
+}  // namespace symport

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "symport/search/search.hpp"
+
+namespace symport {
+
+struct RandomSearchOptions {
+  Index samples = 10;
+  double spread = 0.5;         ///< of the random elements of a non-compact group
+  bool keep_the_best = true;   ///< false: go to the first sample whatever it is worth
+};
+
+/// Random elements of the group: the search for discrete groups, and with `keep_the_best = false` and
+/// one sample the neural teleportation of Armenta et al., which looks at no objective.
+class RandomSearch final : public Search {
+ public:
+  explicit RandomSearch(const RandomSearchOptions& options = {});
+  std::string_view name() const override { return "random"; }
+  SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const override;
+
+ private:
+  RandomSearchOptions options_;
+};
+
+}  // namespace symport

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "symport/search/criterion.hpp"
+
+namespace symport {
+
+struct SearchOutcome {
+  bool improved = false;  ///< the orbit's current point is a candidate to be committed
+  std::string reason;     ///< one line for the certificate
+};
+
+/// Finds the destination of a teleport. Knows orbits, no networks.
+///
+/// `run` leaves the orbit at the best point that it evaluated; when that is no better than the
+/// start, `improved` is false. (FixedAscent and RandomSearch, baselines from the literature, say in
+/// their headers where they differ.)
+class Search {
+ public:
+  virtual ~Search() = default;
+  virtual std::string_view name() const = 0;
+  virtual SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const = 0;
+};
+
+}  // namespace symport

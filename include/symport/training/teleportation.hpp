@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "symport/optimizers/optimizer.hpp"
+#include "symport/schedules/schedule.hpp"
+#include "symport/search/teleport.hpp"
+#include "symport/symmetries/symmetry.hpp"
+
+namespace symport {
+
+/// What becomes of the optimizer's state at a teleport.
+enum class StatePolicy {
+  keep,       ///< nothing
+  reset,      ///< as at the start of the run
+  transport,  ///< gradient-like state moves as gradients do (J^-T); squares are kept
+};
+std::string_view to_string(StatePolicy policy);
+
+/// When and how to teleport. With a null symmetry or an empty schedule: never.
+template <Real Scalar>
+struct Teleportation {
+  const BasicSymmetry<Scalar>* symmetry = nullptr;
+  const Search* search = nullptr;  ///< null: the best for the symmetry (AutoSearch)
+  Schedule schedule;
+  StatePolicy state = StatePolicy::keep;
+  /// Unset: `decrement` when the optimizer finds its own rate, else `predicted_decrease`.
+  std::optional<ObjectiveKind> objective;
+  double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
+  std::optional<double> cap;                               ///< see CriterionOptions
+  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float.
+  double drift_tolerance = 0.0;
+};
+
+/// One teleport of w inside a run, with the optimizer's state: makes the orbit, tells it the
+/// optimizer's next step, searches, commits or refuses, and applies the state policy.
+template <Real Scalar>
+Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
+                                 const BasicOptimizer<Scalar>& optimizer, double learning_rate,
+                                 const Teleportation<Scalar>& plan, Random& random,
+                                 OptimizerState<Scalar>& state, Out<Scalar> w);
+
+}  // namespace symport

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <iosfwd>
+#include <vector>
+
+#include "symport/core/types.hpp"
+
+namespace symport {
+
+/// The state before the update of one step (after its teleport, if there was one).
+struct TraceRow {
+  Index step = 0;
+  double loss = 0.0;
+  double grad_sq = 0.0;
+  double learning_rate = 0.0;
+  double evaluations = 0.0;  ///< in gradients, teleports included, up to here
+  double seconds = 0.0;      ///< since the start
+  bool teleported = false;   ///< a teleport was accepted just before
+};
+
+/// The record of a run. Everything that draws or prints reads this and computes nothing.
+struct Trace {
+  static constexpr int version = 1;
+  std::vector<TraceRow> rows;
+  /// The parameters at each row, kept for problems of at most `max_point_dimension` numbers.
+  static constexpr Index max_point_dimension = 16;
+  std::vector<Vector> points;
+};
+
+/// Columns step, loss, grad_sq, learning_rate, evaluations, seconds, teleported and, where points are
+/// kept, x1...; numbers with 17 digits, so that reading them back gives the same doubles. Non-finite
+/// numbers are written as nan, inf, -inf.
+void write_csv(const Trace& trace, std::ostream& out);
+
+}  // namespace symport

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "symport/optimizers/optimizer.hpp"
+#include "symport/schedules/learning_rate.hpp"
+#include "symport/training/run_summary.hpp"
+#include "symport/training/stopping.hpp"
+#include "symport/training/teleportation.hpp"
+
+namespace symport {
+
+/// What a run may be watched by: called before every update; returning false interrupts the run.
+using StepWatcher = std::function<bool(const TraceRow&)>;
+
+template <Real Scalar>
+struct TrainOptions {
+  Index max_steps = 1000;
+  LearningRate learning_rate = 1e-3;
+  Teleportation<Scalar> teleport{};
+  Stopping stop{};
+  std::uint64_t seed = 0;  ///< of the searches
+  bool trace = true;
+  StepWatcher watcher{};
+};
+
+/// Algorithm 1: gradient descent (or another optimizer) with symmetry teleportation.
+///
+///   for t = 0 .. max_steps - 1
+///     if t in K:  g <- argmax over the orbit of w;  w <- g.w
+///     w <- w - u(dL/dw)
+///
+/// `w` is the start and becomes the result. Throws InvalidArgument when its size is not the
+/// objective's dimension or an option is out of range.
+template <Real Scalar>
+RunSummary train(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
+                 VectorOf<Scalar>& w, const TrainOptions<Scalar>& options = {});
+
+}  // namespace symport

@@ -17,7 +17,7 @@ struct CriterionOptions {
   double bound = std::numeric_limits<double>::infinity();
   /// Only candidates with eta lambda_max(H) <= cap, or lambda_max not larger than at the start.
   /// Unset: 1.5 for `predicted_decrease`, none for the others. Infinity: none.
-  std::optional<double> cap;
+  std::optional<double> cap = std::nullopt;
 };
 
 /// What makes one orbit point better than another, and which points are allowed (DESIGN: what to

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <string>
+#include <optional>
 
 #include "symport/core/random.hpp"
 #include "symport/objectives/objective.hpp"
@@ -35,8 +35,9 @@ enum class ObjectiveKind {
 ///
 /// There is a *current* point and a *base* point. `aim` makes the current point the base and
 /// computes an ascent direction there; `move(length)` puts the current point on the curve that
-/// leaves the base in that direction. Lengths are scale-free: the Lie-algebra element has (Frobenius)
-/// norm `length`, so 0.1 is a rotation by 0.1 rad or a linear map 10 % away from the identity.
+/// leaves the base in that direction. At first both are the start. Lengths are scale-free: the
+/// Lie-algebra element has norm `length`, so 0.1 is a rotation by 0.1 rad or a linear map 10 % away
+/// from the identity.
 /// Every number is computed when first asked for at a point, and kept.
 ///
 /// J = |dL/dw|^2 and Phi = (dL/dw)' H (dL/dw) throughout.
@@ -96,21 +97,30 @@ class BasicOrbit : public Orbit {
   /// the way in which gradients move (Prop. 5.1). False when the symmetry cannot transport.
   virtual bool transport(Out<Scalar> covector) const;
 
+  /// The objective at the current point. It is the start's, except for actions that move data too.
+  virtual const BasicObjective<Scalar>& objective() const { return objective_; }
+
   void set_next_step(NextStep<Scalar> next_step) { next_step_ = std::move(next_step); }
   bool has_forecast() const override { return static_cast<bool>(next_step_); }
   StepForecast forecast() override;
   double largest_curvature() override;
+  double evaluations() const override { return evaluations_; }
 
  protected:
   /// `objective` must outlive the orbit.
   explicit BasicOrbit(const BasicObjective<Scalar>& objective) : objective_(objective) {}
 
-  const BasicObjective<Scalar>& objective() const { return objective_; }
-  double evaluations_ = 0.0;
+  /// To be called whenever the current point moves: forgets the numbers kept here.
+  void point_changed();
+  /// Adds to `evaluations()`.
+  void charge(double gradients) { evaluations_ += gradients; }
 
  private:
   const BasicObjective<Scalar>& objective_;
   NextStep<Scalar> next_step_;
+  double evaluations_ = 0.0;
+  std::optional<StepForecast> forecast_;
+  std::optional<double> largest_curvature_;
 };
 
 }  // namespace symport

@@ -73,7 +73,9 @@ Criterion::Weights Criterion::weights(Orbit& orbit) const {
 }
 
 void Criterion::begin(Orbit& orbit) {
-  if (std::isfinite(cap_)) start_curvature_ = orbit.largest_curvature();
+  if (!std::isfinite(cap_)) return;
+  start_curvature_ = orbit.largest_curvature();
+  start_next_loss_ = orbit.next_loss(options_.learning_rate);
 }
 
 bool Criterion::allows(Orbit& orbit) const {
@@ -83,7 +85,10 @@ bool Criterion::allows(Orbit& orbit) const {
   }
   if (!std::isfinite(cap_)) return true;
   const double largest = orbit.largest_curvature();
-  return rate(orbit) * largest <= cap_ || largest <= start_curvature_;
+  const double stability = rate(orbit) * largest;
+  if (!(stability <= cap_ || (largest <= start_curvature_ && stability < 2.0))) return false;
+  const double next_loss = orbit.next_loss(options_.learning_rate);
+  return next_loss <= start_next_loss_ || !std::isfinite(start_next_loss_);
 }
 
 std::string_view to_string(ObjectiveKind kind) {

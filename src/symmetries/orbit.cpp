@@ -58,6 +58,23 @@ double BasicOrbit<Scalar>::largest_curvature() {
   return *largest_curvature_;
 }
 
+template <Real Scalar>
+double BasicOrbit<Scalar>::next_loss(double learning_rate) {
+  const Index n = objective().dimension();
+  VectorOf<Scalar> w(n), gradient(n);
+  commit(w);
+  objective().gradient(w, gradient);
+  if (next_step_) {
+    VectorOf<Scalar> u(n);
+    next_step_(w, gradient, u);
+    w -= u;
+  } else {
+    w -= static_cast<Scalar>(learning_rate) * gradient;
+  }
+  charge(1.5);
+  return objective().value(w);
+}
+
 template class BasicOrbit<float>;
 template class BasicOrbit<double>;
 

@@ -55,6 +55,9 @@ class Orbit {
   virtual bool has_forecast() const = 0;
   /// The largest eigenvalue of the Hessian at the current point (a few Lanczos steps).
   virtual double largest_curvature() = 0;
+  /// The loss where the next step from the current point really ends: the optimizer's own step, or
+  /// learning_rate * gradient.
+  virtual double next_loss(double learning_rate) = 0;
 
   /// Base <- current; direction <- gradient of `weight_grad_sq * J + weight_curvature * Phi` in the
   /// Lie algebra there. Returns the direction's norm (0: a critical point, nothing to follow).
@@ -104,6 +107,7 @@ class BasicOrbit : public Orbit {
   bool has_forecast() const override { return static_cast<bool>(next_step_); }
   StepForecast forecast() override;
   double largest_curvature() override;
+  double next_loss(double learning_rate) override;
   double evaluations() const override { return evaluations_; }
 
  protected:

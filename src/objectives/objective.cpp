@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "symport/objectives/objective.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "symport/core/dense.hpp"
 
 namespace symport {
 
@@ -74,10 +75,7 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
       q = Hq / static_cast<Scalar>(beta);
     }
   }
-  Eigen::SelfAdjointEigenSolver<Matrix> solver;
-  solver.computeFromTridiagonal(diagonal.head(k), off_diagonal.head(std::max<Index>(k - 1, 0)),
-                                Eigen::EigenvaluesOnly);
-  return solver.eigenvalues()[k - 1];
+  return tridiagonal_eigenvalues(diagonal.head(k), off_diagonal.head(k - 1))[k - 1];
 }
 
 template class BasicObjective<float>;

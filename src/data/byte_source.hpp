@@ -22,6 +22,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   /// Fills `into` and returns its size; less only at the end of the bytes.
   virtual std::size_t read(std::span<char> into) = 0;
+  /// How many bytes are certainly still to come; 0 when that is not known.
+  virtual std::size_t present() const { return 0; }
   /// Throws InvalidArgument unless everything was read.
   virtual void expect_end() = 0;
 };
@@ -32,6 +34,7 @@ class MemorySource final : public ByteSource {
   MemorySource(std::string_view bytes, std::string field)
       : bytes_(bytes), field_(std::move(field)) {}
   std::size_t read(std::span<char> into) override;
+  std::size_t present() const override { return bytes_.size(); }
   void expect_end() override;
 
  private:
@@ -64,6 +67,7 @@ class Crc32Source final : public ByteSource {
  public:
   explicit Crc32Source(ByteSource& inner) : inner_(inner) {}
   std::size_t read(std::span<char> into) override;
+  std::size_t present() const override { return inner_.present(); }
   void expect_end() override { inner_.expect_end(); }
   std::uint32_t crc() const { return crc_; }
 
@@ -75,7 +79,8 @@ class Crc32Source final : public ByteSource {
 /// The next `count` values. Nothing when the source has fewer.
 template <class Value>
 std::optional<std::vector<Value>> read_values(ByteSource& source, Index count) {
-  constexpr std::size_t first_chunk = (std::size_t{1} << 20) / sizeof(Value);
+  constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  const std::size_t first_chunk = std::max(source.present(), chunk_bytes) / sizeof(Value);
   const auto wanted = static_cast<std::size_t>(count);
   std::vector<Value> values;
   while (values.size() < wanted) {

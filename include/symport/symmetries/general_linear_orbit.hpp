@@ -42,6 +42,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   /// inverse: a lower bound, usually good to a few per cent.
   double condition() const override;
   void commit(Out<Scalar> w) override;
+  std::string note() const override { return note_; }
 
   /// The direction of the last `aim` in hidden layer m; null where GL does not act.
   const LowRankMatrix<Scalar>* direction(Index m) const;

@@ -13,13 +13,14 @@ namespace symport {
 ///   composition   act(a, act(b, w)) = act(a b, w)
 ///   inverse       act(g^-1, act(g, w)) = w
 ///   invariance    L(act(g, w)) = L(w)
-///   pull-back     d/de <c, act(exp(e T), w)> at e = 0  equals  <pull_back(w, c), T>, T in the algebra
+///   pull-back     d/de <c, act(exp(e T), w)> at e = 0  equals  inner(pull_back(w, c), T)
 ///   transport     dL/dw at act(g, w)  equals  transport(g, w, dL/dw at w)
 class MatrixSymmetry : public Symmetry {
  public:
   /// Rows of the matrices that represent the group.
   virtual Index order() const = 0;
   virtual bool compact() const = 0;
+  bool transports_state() const override { return true; }
   /// w <- g.w
   virtual void act(const Matrix& g, Out<double> w) const = 0;
   /// The algebra element that represents T -> <covector, d/de exp(eT).w>.
@@ -28,6 +29,9 @@ class MatrixSymmetry : public Symmetry {
   virtual void transport(const Matrix& g, In<double> w, Out<double> covector) const = 0;
   /// The nearest element of the Lie algebra: the skew part for rotations, T itself for GL.
   virtual Matrix project(const Matrix& T) const = 0;
+  /// The inner product of the algebra, tr(S'T) unless said otherwise. Lengths on the orbit are its
+  /// norms.
+  virtual double inner(const Matrix& S, const Matrix& T) const;
   /// A random element: from the invariant distribution of a compact group, else
   /// exp(spread * N) with N a random algebra element of unit norm.
   virtual Matrix random_element(Random& random, double spread) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "symport/core/random.hpp"
@@ -35,8 +36,9 @@ enum class ObjectiveKind {
 ///
 /// There is a *current* point and a *base* point. `aim` makes the current point the base and
 /// computes an ascent direction there; `move(length)` puts the current point on the curve that
-/// leaves the base in that direction. Lengths are scale-free: the Lie-algebra element has (Frobenius)
-/// norm `length`, so 0.1 is a rotation by 0.1 rad or a linear map 10 % away from the identity.
+/// leaves the base in that direction. At first both are the start. Lengths are scale-free: the
+/// Lie-algebra element has norm `length`, so 0.1 is a rotation by 0.1 rad or a linear map 10 % away
+/// from the identity.
 /// Every number is computed when first asked for at a point, and kept.
 ///
 /// J = |dL/dw|^2 and Phi = (dL/dw)' H (dL/dw) throughout.
@@ -54,6 +56,9 @@ class Orbit {
   virtual bool has_forecast() const = 0;
   /// The largest eigenvalue of the Hessian at the current point (a few Lanczos steps).
   virtual double largest_curvature() = 0;
+  /// The loss where the next step from the current point really ends: the optimizer's own step, or
+  /// learning_rate * gradient.
+  virtual double next_loss(double learning_rate) = 0;
 
   /// Base <- current; direction <- gradient of `weight_grad_sq * J + weight_curvature * Phi` in the
   /// Lie algebra there. Returns the direction's norm (0: a critical point, nothing to follow).
@@ -80,6 +85,8 @@ class Orbit {
   virtual double condition() const = 0;
   /// Work done so far, in units of one gradient of the objective.
   virtual double evaluations() const = 0;
+  /// What a certificate should say of this orbit beyond its numbers; usually nothing.
+  virtual std::string note() const { return {}; }
 };
 
 /// u <- the step that the optimizer would take at parameters w with this gradient (w <- w - u).
@@ -96,21 +103,33 @@ class BasicOrbit : public Orbit {
   /// the way in which gradients move (Prop. 5.1). False when the symmetry cannot transport.
   virtual bool transport(Out<Scalar> covector) const;
 
+  /// The objective at the current point, whose loss the orbit keeps. It is the one that the orbit
+  /// was made for, except for actions that move data too and orbits that keep a part of a batch
+  /// only.
+  virtual const BasicObjective<Scalar>& objective() const { return objective_; }
+
   void set_next_step(NextStep<Scalar> next_step) { next_step_ = std::move(next_step); }
   bool has_forecast() const override { return static_cast<bool>(next_step_); }
   StepForecast forecast() override;
   double largest_curvature() override;
+  double next_loss(double learning_rate) override;
+  double evaluations() const override { return evaluations_; }
 
  protected:
   /// `objective` must outlive the orbit.
   explicit BasicOrbit(const BasicObjective<Scalar>& objective) : objective_(objective) {}
 
-  const BasicObjective<Scalar>& objective() const { return objective_; }
-  double evaluations_ = 0.0;
+  /// To be called whenever the current point moves: forgets the numbers kept here.
+  void point_changed();
+  /// Adds to `evaluations()`.
+  void charge(double gradients) { evaluations_ += gradients; }
 
  private:
   const BasicObjective<Scalar>& objective_;
   NextStep<Scalar> next_step_;
+  double evaluations_ = 0.0;
+  std::optional<StepForecast> forecast_;
+  std::optional<double> largest_curvature_;
 };
 
 }  // namespace symport

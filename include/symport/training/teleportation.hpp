@@ -25,18 +25,19 @@ template <Real Scalar>
 struct Teleportation {
   const BasicSymmetry<Scalar>* symmetry = nullptr;
   const Search* search = nullptr;  ///< null: the best for the symmetry (AutoSearch)
-  Schedule schedule;
+  Schedule schedule{};
   StatePolicy state = StatePolicy::keep;
   /// Unset: `decrement` when the optimizer finds its own rate, else `predicted_decrease`.
-  std::optional<ObjectiveKind> objective;
+  std::optional<ObjectiveKind> objective = std::nullopt;
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
-  std::optional<double> cap;                               ///< see CriterionOptions
+  std::optional<double> cap = std::nullopt;                ///< see CriterionOptions
   /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float.
   double drift_tolerance = 0.0;
 };
 
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, tells it the
-/// optimizer's next step, searches, commits or refuses, and applies the state policy.
+/// optimizer's next step, searches, commits or refuses, and applies the state policy. A `Refusal`
+/// of the symmetry becomes a refused certificate.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "symport/objectives/matrix_factorization.hpp"
+#include "symport/symmetries/matrix_symmetry.hpp"
+
+namespace symport {
+
+/// GL(r) on a factor pair: g.(U, V) = (U g^-1, g V). It keeps every loss that depends on U V alone,
+/// on all data. Domain: invertible g. Cost of one action: one r x r factorisation and O(r (m + n)
+/// r).
+///
+/// Its orbit has a closed form within a bound. The action is linear, so gradients move as
+/// (G_U g', g^-T G_V) (Prop. 5.1) and with S = (g'g)^-1
+///   J = tr(G_U'G_U S^-1) + tr(G_V G_V' S),
+/// convex in S: over 1/kappa^2 <= S <= kappa^2 it is largest at an extreme point
+/// S = kappa^2 P + kappa^-2 (I - P), P the projector on the positive eigenspace of
+/// G_V G_V' - G_U'G_U. One gradient gives J on the whole orbit.
+class FactorPairSymmetry final : public MatrixSymmetry {
+ public:
+  explicit FactorPairSymmetry(const MatrixFactorization& problem) : problem_(problem) {}
+
+  std::string name() const override;
+  Index order() const override { return problem_.rank(); }
+  bool compact() const override { return false; }
+  void act(const Matrix& g, Out<double> w) const override;
+  Matrix pull_back(In<double> w, In<double> covector) const override;
+  void transport(const Matrix& g, In<double> w, Out<double> covector) const override;
+  Matrix project(const Matrix& T) const override { return T; }
+  std::unique_ptr<BasicOrbit<double>> orbit(const Objective& objective,
+                                            In<double> w) const override;
+
+  const MatrixFactorization& problem() const { return problem_; }
+
+ private:
+  MatrixFactorization problem_;
+};
+
+}  // namespace symport

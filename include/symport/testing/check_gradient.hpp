@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "symport/core/random.hpp"
+#include "symport/objectives/objective.hpp"
+
+namespace symport::testing {
+
+/// The verdict of a checker, for a test to print.
+struct CheckResult {
+  bool passed = true;
+  std::string detail;  ///< what was measured, and where it failed
+  explicit operator bool() const { return passed; }
+};
+
+/// Is the gradient that of the value, at w, along a random direction v of unit length? The error of
+/// the first-order Taylor polynomial, |L(w + e v) - L(w) - e <g, v>|, must fall like e^2: the slope
+/// in a log-log fit over decreasing e, before rounding takes over, must be at least 1.9 (or the
+/// error be at rounding level throughout, for functions that are affine along v).
+CheckResult check_gradient(const Objective& objective, In<double> w, Random& random);
+
+/// Likewise for H v against the gradient: |g(w + e v) - g(w) - e H v| must fall like e^2.
+CheckResult check_hessian_vector(const Objective& objective, In<double> w, Random& random);
+
+/// Likewise for the third derivative against H: |H(w + e v) v - H(w) v - e t(v)|.
+CheckResult check_third_derivative(const Objective& objective, In<double> w, Random& random);
+
+}  // namespace symport::testing

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "symport/objectives/matrix_factorization.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/SVD>
+#include <algorithm>
+
+#include "symport/core/random.hpp"
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+namespace {
+
+Eigen::BDCSVD<Matrix> decompose(const Matrix& Y) {
+  return Eigen::BDCSVD<Matrix>(Y, Eigen::ComputeThinU | Eigen::ComputeThinV);
+}
+
+}  // namespace
+
+MatrixFactorization::MatrixFactorization(Matrix Y, Index rank) : Y_(std::move(Y)), rank_(rank) {
+  if (Y_.size() == 0) throw InvalidArgument("Y", "an empty matrix", "at least one entry");
+  if (!Y_.allFinite()) throw InvalidArgument("Y", "a non-finite entry", "finite numbers");
+  if (rank < 1) throw InvalidArgument("rank", fmt::format("{}", rank), "a whole number >= 1");
+  layout_.add("U", Y_.rows(), rank_).add("V", rank_, Y_.cols());
+}
+
+MatrixFactorization MatrixFactorization::random(Index rows, Index cols, Index rank,
+                                                std::uint64_t seed) {
+  if (rows < 1 || cols < 1 || rank < 1) {
+    throw InvalidArgument("size", fmt::format("{} x {} of rank {}", rows, cols, rank),
+                          "whole numbers >= 1");
+  }
+  Random random(seed);
+  const Matrix left = random.normal_matrix(rows, rank);
+  return {left * random.normal_matrix(rank, cols), rank};
+}
+
+std::string MatrixFactorization::citation() const {
+  return "Zhao et al., NeurIPS 2022, section 4.2 with the identity for the activation";
+}
+
+Vector MatrixFactorization::start() const {
+  Random random(1);
+  return 0.5 * random.normal_matrix(dimension(), 1);
+}
+
+Vector MatrixFactorization::minimizer() const {
+  const auto svd = decompose(Y_);
+  const Index kept = std::min(rank_, svd.singularValues().size());
+  const Vector roots = svd.singularValues().head(kept).cwiseSqrt();
+  Vector w = Vector::Zero(dimension());
+  Out<double> flat(w);
+  U(flat).leftCols(kept) = svd.matrixU().leftCols(kept) * roots.asDiagonal();
+  V(flat).topRows(kept) = roots.asDiagonal() * svd.matrixV().leftCols(kept).transpose();
+  return w;
+}
+
+double MatrixFactorization::minimum() const {
+  const auto svd = decompose(Y_);
+  const Index dropped = std::max<Index>(svd.singularValues().size() - rank_, 0);
+  return svd.singularValues().tail(dropped).squaredNorm();
+}
+
+double MatrixFactorization::value(In<double> w) const { return (U(w) * V(w) - Y_).squaredNorm(); }
+
+double MatrixFactorization::gradient(In<double> w, Out<double> gradient) const {
+  const Matrix residual = U(w) * V(w) - Y_;
+  U(gradient).noalias() = 2 * residual * V(w).transpose();
+  V(gradient).noalias() = 2 * U(w).transpose() * residual;
+  return residual.squaredNorm();
+}
+
+void MatrixFactorization::hessian_vector(In<double> w, In<double> v, Out<double> result) const {
+  const Matrix residual = U(w) * V(w) - Y_;
+  const Matrix change = U(v) * V(w) + U(w) * V(v);
+  U(result) = 2 * (change * V(w).transpose() + residual * V(v).transpose());
+  V(result) = 2 * (U(w).transpose() * change + U(v).transpose() * residual);
+}
+
+void MatrixFactorization::third_derivative(In<double> w, In<double> v, Out<double> result) const {
+  // d/de of the Hessian-vector product along (dU, dV) = v:
+  // R' = dU V + U dV (twice, once from each place where it stands), R'' = 2 dU dV.
+  const Matrix first = U(v) * V(w) + U(w) * V(v);
+  const Matrix second = 2 * U(v) * V(v);
+  U(result) = 2 * (second * V(w).transpose() + 2 * first * V(v).transpose());
+  V(result) = 2 * (U(w).transpose() * second + 2 * U(v).transpose() * first);
+}
+
+}  // namespace symport

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "symport/objectives/objective.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace symport {
+
+template <Real Scalar>
+void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
+                                              Out<Scalar> result) const {
+  // Central difference over e |v| = cbrt(roundoff) * max(1, |w|), where truncation and rounding
+  // errors balance.
+  const Scalar norm = v.norm();
+  if (norm == Scalar(0)) {
+    result.setZero();
+    return;
+  }
+  const Scalar e = std::cbrt(std::numeric_limits<Scalar>::epsilon()) *
+                   std::max(Scalar(1), Scalar(w.norm())) / norm;
+  VectorOf<Scalar> minus(w.size());
+  hessian_vector(w + e * v, v, result);
+  hessian_vector(w - e * v, v, minus);
+  result = (result - minus) / (2 * e);
+}
+
+Matrix hessian(const Objective& objective, In<double> w) {
+  const Index n = objective.dimension();
+  Matrix H(n, n);
+  Vector unit = Vector::Zero(n);
+  for (Index j = 0; j < n; ++j) {
+    unit[j] = 1.0;
+    objective.hessian_vector(w, unit, H.col(j));
+    unit[j] = 0.0;
+  }
+  return 0.5 * (H + H.transpose());
+}
+
+template <Real Scalar>
+double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
+                         Index iterations) {
+  const Index n = objective.dimension();
+  const Index most = std::min(iterations, n);
+  // Lanczos with full reorthogonalisation: the basis is small.
+  MatrixOf<Scalar> basis(n, most);
+  Vector diagonal(most), off_diagonal(most);
+  VectorOf<Scalar> q = start, Hq(n);
+  if (!(q.norm() > Scalar(0))) q.setOnes();
+  q.normalize();
+  Index k = 0;
+  while (k < most) {
+    basis.col(k) = q;
+    objective.hessian_vector(w, q, Hq);
+    diagonal[k] = static_cast<double>(q.dot(Hq));
+    for (int pass = 0; pass < 2; ++pass) {
+      Hq -= basis.leftCols(k + 1) * (basis.leftCols(k + 1).transpose() * Hq);
+    }
+    const double beta = static_cast<double>(Hq.norm());
+    off_diagonal[k] = beta;
+    const double scale = diagonal.head(k + 1).cwiseAbs().maxCoeff();
+    ++k;
+    if (k < most && !(beta > 10 * std::numeric_limits<Scalar>::epsilon() * scale)) {
+      // The Krylov space is invariant; the rest of the spectrum is reached from a new direction.
+      q = VectorOf<Scalar>::LinSpaced(n, Scalar(1), Scalar(2));
+      for (int pass = 0; pass < 2; ++pass) {
+        q -= basis.leftCols(k) * (basis.leftCols(k).transpose() * q);
+      }
+      if (!(q.norm() > Scalar(1e-6) * std::sqrt(Scalar(n)))) break;
+      q.normalize();
+      off_diagonal[k - 1] = 0.0;
+    } else {
+      q = Hq / static_cast<Scalar>(beta);
+    }
+  }
+  Eigen::SelfAdjointEigenSolver<Matrix> solver;
+  solver.computeFromTridiagonal(diagonal.head(k), off_diagonal.head(std::max<Index>(k - 1, 0)),
+                                Eigen::EigenvaluesOnly);
+  return solver.eigenvalues()[k - 1];
+}
+
+template class BasicObjective<float>;
+template class BasicObjective<double>;
+template double largest_curvature(const BasicObjective<float>&, In<float>, In<float>, Index);
+template double largest_curvature(const BasicObjective<double>&, In<double>, In<double>, Index);
+
+}  // namespace symport

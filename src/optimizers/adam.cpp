@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "symport/optimizers/adam.hpp"
+
+#include "optimizers/adam_moments.hpp"
+#include "optimizers/option_checks.hpp"
+
+namespace symport {
+
+template <Real Scalar>
+Adam<Scalar>::Adam(const AdamOptions& options) : options_(options) {
+  require_fraction("beta1", options.beta1);
+  require_fraction("beta2", options.beta2);
+  require_positive("epsilon", options.epsilon);
+}
+
+template <Real Scalar>
+OptimizerState<Scalar> Adam<Scalar>::init(Index dimension) const {
+  OptimizerState<Scalar> state;
+  state.first.setZero(dimension);
+  state.second.setZero(dimension);
+  return state;
+}
+
+template <Real Scalar>
+void Adam<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
+                          OptimizerState<Scalar>& state, Out<Scalar> u) const {
+  adam_direction<Scalar>(gradient, options_.beta1, options_.beta2, options_.epsilon, learning_rate,
+                         state, u);
+  ++state.count;
+}
+
+template class Adam<float>;
+template class Adam<double>;
+
+}  // namespace symport

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+
+#include "symport/optimizers/optimizer.hpp"
+
+namespace symport {
+
+/// Advances Adam's two moments by one gradient and fills u with its step. The caller counts.
+template <Real Scalar>
+void adam_direction(In<Scalar> gradient, double beta1, double beta2, double epsilon,
+                    double learning_rate, OptimizerState<Scalar>& state, Out<Scalar> u) {
+  const auto b1 = static_cast<Scalar>(beta1), b2 = static_cast<Scalar>(beta2);
+  state.first = b1 * state.first + (1 - b1) * gradient;
+  state.second = b2 * state.second.array() + (1 - b2) * gradient.array().square();
+  const auto t = static_cast<double>(state.count + 1);
+  const auto rate = static_cast<Scalar>(learning_rate / (1.0 - std::pow(beta1, t)));
+  const auto bias2 = static_cast<Scalar>(1.0 - std::pow(beta2, t));
+  u = rate * state.first.array() /
+      ((state.second.array() / bias2).sqrt() + static_cast<Scalar>(epsilon));
+}
+
+}  // namespace symport

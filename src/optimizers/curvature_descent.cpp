@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "symport/optimizers/curvature_descent.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+template <Real Scalar>
+CurvatureDescent<Scalar>::CurvatureDescent(const CurvatureDescentOptions& options)
+    : options_(options) {
+  if (!(options.sufficient_decrease > 0 && options.sufficient_decrease < 1)) {
+    throw InvalidArgument("sufficient_decrease", fmt::format("{}", options.sufficient_decrease),
+                          "a number between 0 and 1");
+  }
+  if (!(options.shrink > 0 && options.shrink < 1)) {
+    throw InvalidArgument("shrink", fmt::format("{}", options.shrink), "a number between 0 and 1");
+  }
+}
+
+template <Real Scalar>
+OptimizerState<Scalar> CurvatureDescent<Scalar>::init(Index dimension) const {
+  OptimizerState<Scalar> state;
+  state.work.resize(dimension);
+  return state;
+}
+
+template <Real Scalar>
+double CurvatureDescent<Scalar>::first_rate(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                            In<Scalar> gradient, double learning_rate,
+                                            double last_rate, Out<Scalar> work) const {
+  objective.hessian_vector(w, gradient, work);
+  const double J = static_cast<double>(gradient.squaredNorm());
+  const double Phi = static_cast<double>(gradient.dot(work));
+  const double rate = J / Phi;
+  if (Phi > 0.0 && std::isfinite(rate)) return rate;
+  return last_rate > 0.0 ? 2.0 * last_rate : learning_rate;
+}
+
+template <Real Scalar>
+StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
+                                           In<Scalar> gradient, double learning_rate,
+                                           OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  const double J = static_cast<double>(gradient.squaredNorm());
+  if (J == 0.0) return {false, 0.0, 0.0};
+  VectorOf<Scalar>& candidate = state.work;
+  double rate = first_rate(objective, w, gradient, learning_rate, state.rate, candidate);
+  double evaluations = 2.0;
+  for (Index trial = 0; trial <= options_.max_backtracks; ++trial) {
+    candidate = w - static_cast<Scalar>(rate) * gradient;
+    const double next = objective.value(candidate);
+    evaluations += 0.5;
+    if (next <= loss - options_.sufficient_decrease * rate * J) {
+      w = candidate;
+      state.rate = rate;
+      ++state.count;
+      return {true, rate, evaluations};
+    }
+    rate *= options_.shrink;
+  }
+  return {false, 0.0, evaluations};
+}
+
+template <Real Scalar>
+void CurvatureDescent<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                       In<Scalar> gradient, double learning_rate,
+                                       const OptimizerState<Scalar>& state, Out<Scalar> u) const {
+  const double rate = first_rate(objective, w, gradient, learning_rate, state.rate, u);
+  u = static_cast<Scalar>(rate) * gradient;
+}
+
+template class CurvatureDescent<float>;
+template class CurvatureDescent<double>;
+
+}  // namespace symport

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "symport/optimizers/momentum.hpp"
+
+#include "optimizers/option_checks.hpp"
+
+namespace symport {
+
+template <Real Scalar>
+Momentum<Scalar>::Momentum(const MomentumOptions& options) : options_(options) {
+  require_fraction("momentum", options.momentum);
+}
+
+template <Real Scalar>
+OptimizerState<Scalar> Momentum<Scalar>::init(Index dimension) const {
+  OptimizerState<Scalar> state;
+  state.first.setZero(dimension);
+  return state;
+}
+
+template <Real Scalar>
+void Momentum<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
+                              OptimizerState<Scalar>& state, Out<Scalar> u) const {
+  state.first = static_cast<Scalar>(options_.momentum) * state.first + gradient;
+  u = static_cast<Scalar>(learning_rate) * state.first;
+  ++state.count;
+}
+
+template class Momentum<float>;
+template class Momentum<double>;
+
+}  // namespace symport

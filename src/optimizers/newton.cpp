@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "symport/optimizers/newton.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <limits>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+template <Real Scalar>
+Newton<Scalar>::Newton(const NewtonOptions& options) : options_(options) {
+  if (options.max_dimension < 1) {
+    throw InvalidArgument("max_dimension", fmt::format("{}", options.max_dimension),
+                          "a whole number >= 1");
+  }
+}
+
+template <Real Scalar>
+OptimizerState<Scalar> Newton<Scalar>::init(Index dimension) const {
+  if (dimension > options_.max_dimension) {
+    throw InvalidArgument("optimizer newton", fmt::format("{} parameters", dimension),
+                          fmt::format("at most {}", options_.max_dimension));
+  }
+  OptimizerState<Scalar> state;
+  state.work.resize(dimension);
+  return state;
+}
+
+template <Real Scalar>
+void Newton<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                             In<Scalar> gradient, double learning_rate,
+                             const OptimizerState<Scalar>&, Out<Scalar> u) const {
+  const Index n = w.size();
+  MatrixOf<Scalar> H(n, n);
+  VectorOf<Scalar> unit = VectorOf<Scalar>::Zero(n);
+  for (Index j = 0; j < n; ++j) {
+    unit[j] = 1;
+    objective.hessian_vector(w, unit, H.col(j));
+    unit[j] = 0;
+  }
+  if (!H.allFinite()) {
+    u.setConstant(std::numeric_limits<Scalar>::quiet_NaN());
+    return;
+  }
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(
+      (0.5 * (H + H.transpose())).template cast<double>());
+  const double largest = solver.eigenvalues().cwiseAbs().maxCoeff();
+  const Vector scales = solver.eigenvalues().cwiseAbs().cwiseMax(1e-12 * largest);
+  const Vector coordinates = solver.eigenvectors().transpose() * gradient.template cast<double>();
+  if (largest == 0.0) {
+    u = static_cast<Scalar>(learning_rate) * gradient;
+  } else {
+    u = (learning_rate * (solver.eigenvectors() * coordinates.cwiseQuotient(scales)))
+            .template cast<Scalar>();
+  }
+}
+
+template <Real Scalar>
+StepOutcome Newton<Scalar>::step(const BasicObjective<Scalar>& objective, double,
+                                 In<Scalar> gradient, double learning_rate,
+                                 OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  preview(objective, w, gradient, learning_rate, state, state.work);
+  w -= state.work;
+  ++state.count;
+  return {true, learning_rate, 2.0 * static_cast<double>(w.size())};
+}
+
+template class Newton<float>;
+template class Newton<double>;
+
+}  // namespace symport

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "symport/search/closed_form.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+ClosedFormSearch::ClosedFormSearch(const ClosedFormOptions& options) : options_(options) {
+  if (options.kappa != 0.0 && !(options.kappa > 1.0 && std::isfinite(options.kappa))) {
+    throw InvalidArgument("kappa", fmt::format("{}", options.kappa), "a finite number > 1, or 0");
+  }
+  if (!(options.max_kappa > 1.0 && std::isfinite(options.max_kappa))) {
+    throw InvalidArgument("max_kappa", fmt::format("{}", options.max_kappa), "a finite number > 1");
+  }
+  if (options.trials < 1) {
+    throw InvalidArgument("trials", fmt::format("{}", options.trials), "a whole number >= 1");
+  }
+}
+
+SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&) const {
+  const ClosedForm kind = orbit.closed_form();
+  if (kind == ClosedForm::none) {
+    throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
+  }
+  criterion.begin(orbit);
+  const double start = criterion.value(orbit);
+  const double eta = criterion.rate(orbit);
+  const auto better = [](double value, double than) {
+    return std::isfinite(value) && (value > than || std::isnan(than));
+  };
+
+  if (kind == ClosedForm::point || options_.kappa != 0.0) {
+    const double kappa = options_.kappa != 0.0 ? options_.kappa : 1.0;
+    orbit.solve(criterion.objective(), eta, kappa);
+    // A given kappa is the caller's choice: only the criterion's bounds can refuse it.
+    if (options_.kappa == 0.0 && !better(criterion.value(orbit), start)) {
+      return {false, "already at the best point of the orbit"};
+    }
+    if (!criterion.allows(orbit)) return {false, "the best point exceeds the cap or bound"};
+    return {true, options_.kappa != 0.0 ? fmt::format("closed form, kappa {:.6g}", kappa)
+                                        : std::string("closed form")};
+  }
+
+  double best = start, best_log = 0.0;
+  const auto offer = [&](double log_kappa) {
+    orbit.solve(criterion.objective(), eta, std::exp(log_kappa));
+    const double value = criterion.value(orbit);
+    if (!better(value, best) || !criterion.allows(orbit)) return;
+    best = value;
+    best_log = log_kappa;
+  };
+  // Coarse to fine: a geometric grid, then the gaps beside the best, halved.
+  const double spacing = std::log(options_.max_kappa) / static_cast<double>(options_.trials);
+  for (Index i = 1; i <= options_.trials; ++i) offer(spacing * static_cast<double>(i));
+  for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
+    const double centre = best_log;
+    if (centre - gap > 0.0) offer(centre - gap);
+    offer(centre + gap);
+  }
+  orbit.solve(criterion.objective(), eta, std::exp(best_log));
+  if (best_log == 0.0) return {false, "no bound kappa improves on the start"};
+  return {true, fmt::format("closed form, kappa {:.6g}", std::exp(best_log))};
+}
+
+}  // namespace symport

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "symport/search/criterion.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+namespace {
+
+constexpr double default_cap = 1.5;
+
+void require_positive(const char* field, double value) {
+  if (!(value > 0.0)) throw InvalidArgument(field, fmt::format("{}", value), "a number > 0");
+}
+
+}  // namespace
+
+Criterion::Criterion(const CriterionOptions& options) : options_(options) {
+  require_positive("learning_rate", options.learning_rate);
+  require_positive("bound", options.bound);
+  if (options.cap) {
+    require_positive("cap", *options.cap);
+    cap_ = *options.cap;
+  } else if (options.objective == ObjectiveKind::predicted_decrease) {
+    cap_ = default_cap;
+  }
+}
+
+double Criterion::rate(Orbit& orbit) const {
+  if (!orbit.has_forecast()) return options_.learning_rate;
+  return orbit.forecast().slope / orbit.grad_sq();
+}
+
+double Criterion::value(Orbit& orbit) const {
+  const double J = orbit.grad_sq();
+  switch (options_.objective) {
+    case ObjectiveKind::gradient_norm:
+      return J;
+    case ObjectiveKind::predicted_decrease: {
+      if (orbit.has_forecast()) return orbit.forecast().decrease();
+      const double eta = options_.learning_rate;
+      return eta * J - 0.5 * eta * eta * orbit.curvature();
+    }
+    case ObjectiveKind::decrement: {
+      const double Phi = orbit.curvature();
+      return Phi > 0.0 ? 0.5 * J * (J / Phi) : std::nan("");
+    }
+  }
+  return std::nan("");
+}
+
+Criterion::Weights Criterion::weights(Orbit& orbit) const {
+  switch (options_.objective) {
+    case ObjectiveKind::gradient_norm:
+      return {1.0, 0.0};
+    case ObjectiveKind::predicted_decrease: {
+      const double eta = rate(orbit);
+      return {eta, -0.5 * eta * eta};
+    }
+    case ObjectiveKind::decrement: {
+      // D* = J^2 / (2 Phi). Where Phi <= 0 there is no best step length; a larger J is the way out.
+      const double Phi = orbit.curvature();
+      if (!(Phi > 0.0)) return {1.0, 0.0};
+      const double step = orbit.grad_sq() / Phi;
+      return {step, -0.5 * step * step};
+    }
+  }
+  return {};
+}
+
+void Criterion::begin(Orbit& orbit) {
+  if (!std::isfinite(cap_)) return;
+  start_curvature_ = orbit.largest_curvature();
+  start_next_loss_ = orbit.next_loss(options_.learning_rate);
+}
+
+bool Criterion::allows(Orbit& orbit) const {
+  if (std::isfinite(options_.bound) &&
+      !(rate(orbit) * orbit.curvature() <= options_.bound * orbit.grad_sq())) {
+    return false;
+  }
+  if (!std::isfinite(cap_)) return true;
+  const double largest = orbit.largest_curvature();
+  const double stability = rate(orbit) * largest;
+  if (!(stability <= cap_ || (largest <= start_curvature_ && stability < 2.0))) return false;
+  const double next_loss = orbit.next_loss(options_.learning_rate);
+  return next_loss <= start_next_loss_ || !std::isfinite(start_next_loss_);
+}
+
+std::string_view to_string(ObjectiveKind kind) {
+  switch (kind) {
+    case ObjectiveKind::gradient_norm:
+      return "gradient_norm";
+    case ObjectiveKind::predicted_decrease:
+      return "predicted_decrease";
+    case ObjectiveKind::decrement:
+      return "decrement";
+  }
+  return "unknown";
+}
+
+}  // namespace symport

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/matrix_orbit.hpp"
+
+#include <Eigen/SVD>
+#include <cmath>
+#include <limits>
+
+#include "symport/core/matrix_exponential.hpp"
+
+namespace symport {
+
+MatrixOrbit::MatrixOrbit(const MatrixSymmetry& symmetry, const Objective& objective,
+                         In<double> start)
+    : BasicOrbit(objective),
+      symmetry_(symmetry),
+      start_(start),
+      base_element_(Matrix::Identity(symmetry.order(), symmetry.order())),
+      element_(base_element_),
+      direction_(Matrix::Zero(symmetry.order(), symmetry.order())),
+      w_(start),
+      gradient_(start.size()),
+      hessian_gradient_(start.size()) {}
+
+void MatrixOrbit::need_gradient() {
+  if (has_gradient_) return;
+  objective().gradient(w_, gradient_);
+  charge(1.0);
+  has_gradient_ = true;
+}
+
+void MatrixOrbit::need_hessian_gradient() {
+  if (has_hessian_gradient_) return;
+  need_gradient();
+  objective().hessian_vector(w_, gradient_, hessian_gradient_);
+  charge(2.0);
+  has_hessian_gradient_ = true;
+}
+
+double MatrixOrbit::grad_sq() {
+  need_gradient();
+  return gradient_.squaredNorm();
+}
+
+double MatrixOrbit::curvature() {
+  need_hessian_gradient();
+  return gradient_.dot(hessian_gradient_);
+}
+
+double MatrixOrbit::aim(double weight_grad_sq, double weight_curvature) {
+  base_element_ = element_;
+  need_hessian_gradient();
+  // dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
+  Vector covector = 2.0 * weight_grad_sq * hessian_gradient_;
+  if (weight_curvature != 0.0) {
+    Vector HHg(w_.size()), third(w_.size());
+    objective().hessian_vector(w_, hessian_gradient_, HHg);
+    objective().third_derivative(w_, gradient_, third);
+    charge(6.0);
+    covector += weight_curvature * (2.0 * HHg + third);
+  }
+  direction_ = symmetry_.pull_back(w_, covector);
+  const double norm = std::sqrt(symmetry_.inner(direction_, direction_));
+  if (!(norm > 0.0 && std::isfinite(norm))) {
+    direction_.setZero();
+    return 0.0;
+  }
+  direction_ /= norm;
+  return norm;
+}
+
+bool MatrixOrbit::place(const Matrix& g) {
+  element_ = g;
+  w_ = start_;
+  symmetry_.act(element_, w_);
+  has_gradient_ = has_hessian_gradient_ = false;
+  point_changed();
+  return element_.allFinite() && w_.allFinite();
+}
+
+bool MatrixOrbit::move(double length) {
+  if (length != 0.0) {
+    if (place(matrix_exponential(length * direction_) * base_element_)) return true;
+  }
+  place(base_element_);
+  return length == 0.0;
+}
+
+bool MatrixOrbit::jump(const Matrix& g) {
+  if (!place(g)) {
+    place(base_element_);
+    return false;
+  }
+  base_element_ = element_;
+  return true;
+}
+
+bool MatrixOrbit::randomize(Random& random, double spread) {
+  return jump(symmetry_.random_element(random, spread));
+}
+
+double MatrixOrbit::condition() const {
+  if (symmetry_.compact()) return 1.0;
+  const Vector singular = Eigen::BDCSVD<Matrix>(element_).singularValues();
+  const double smallest = singular[singular.size() - 1];
+  return smallest > 0.0 ? singular[0] / smallest : std::numeric_limits<double>::infinity();
+}
+
+bool MatrixOrbit::transport(Out<double> covector) const {
+  symmetry_.transport(element_, start_, covector);
+  return true;
+}
+
+}  // namespace symport

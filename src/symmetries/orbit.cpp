@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/orbit.hpp"
+
+#include <stdexcept>
+
+namespace symport {
+
+namespace {
+
+/// Enough for the largest eigenvalue to a few per cent on networks; exact below this dimension.
+constexpr Index lanczos_steps = 12;
+
+}  // namespace
+
+void Orbit::solve(ObjectiveKind, double, double) {
+  throw std::logic_error("Orbit::solve: this orbit has no closed form");
+}
+
+bool Orbit::randomize(Random&, double) { return false; }
+
+template <Real Scalar>
+bool BasicOrbit<Scalar>::transport(Out<Scalar>) const {
+  return false;
+}
+
+template <Real Scalar>
+void BasicOrbit<Scalar>::point_changed() {
+  forecast_.reset();
+  largest_curvature_.reset();
+}
+
+template <Real Scalar>
+StepForecast BasicOrbit<Scalar>::forecast() {
+  if (!forecast_) {
+    if (!next_step_) throw std::logic_error("Orbit::forecast: no next step was set");
+    const Index n = objective().dimension();
+    VectorOf<Scalar> w(n), gradient(n), u(n), Hu(n);
+    commit(w);
+    objective().gradient(w, gradient);
+    next_step_(w, gradient, u);
+    objective().hessian_vector(w, u, Hu);
+    charge(3.0);
+    forecast_ = StepForecast{static_cast<double>(gradient.dot(u)), static_cast<double>(u.dot(Hu))};
+  }
+  return *forecast_;
+}
+
+template <Real Scalar>
+double BasicOrbit<Scalar>::largest_curvature() {
+  if (!largest_curvature_) {
+    const Index n = objective().dimension();
+    VectorOf<Scalar> w(n), gradient(n);
+    commit(w);
+    objective().gradient(w, gradient);
+    largest_curvature_ =
+        symport::largest_curvature<Scalar>(objective(), w, gradient, lanczos_steps);
+    charge(1.0 + 2.0 * static_cast<double>(std::min(n, lanczos_steps)));
+  }
+  return *largest_curvature_;
+}
+
+template <Real Scalar>
+double BasicOrbit<Scalar>::next_loss(double learning_rate) {
+  const Index n = objective().dimension();
+  VectorOf<Scalar> w(n), gradient(n);
+  commit(w);
+  objective().gradient(w, gradient);
+  if (next_step_) {
+    VectorOf<Scalar> u(n);
+    next_step_(w, gradient, u);
+    w -= u;
+  } else {
+    w -= static_cast<Scalar>(learning_rate) * gradient;
+  }
+  charge(1.5);
+  return objective().value(w);
+}
+
+template class BasicOrbit<float>;
+template class BasicOrbit<double>;
+
+}  // namespace symport

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/orthogonal.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+
+#include "symport/core/status.hpp"
+#include "symport/symmetries/matrix_orbit.hpp"
+
+namespace symport {
+
+namespace {
+
+class QuadraticOrbit final : public MatrixOrbit {
+ public:
+  QuadraticOrbit(const OrthogonalSymmetry& symmetry, const Objective& objective, In<double> start)
+      : MatrixOrbit(symmetry, objective, start), symmetry_(symmetry) {}
+
+  ClosedForm closed_form() const override { return ClosedForm::point; }
+
+  void solve(ObjectiveKind objective, double eta, double) override {
+    const Vector& l = symmetry_.eigenvalues();
+    Index best = l.size() - 1;
+    if (objective == ObjectiveKind::predicted_decrease) {
+      (eta * l.array() * (1.0 - eta * l.array())).maxCoeff(&best);
+    }
+    Vector u(start().size());
+    symmetry_.variables().to(start(), u);
+    Vector target = u.norm() * symmetry_.eigenvectors().col(best);
+    if (target.dot(u) < 0.0) target = -target;
+    // The reflection that exchanges u and its target.
+    const Vector v = u - target;
+    Matrix g = Matrix::Identity(u.size(), u.size());
+    if (v.squaredNorm() > 0.0) g -= (2.0 / v.squaredNorm()) * v * v.transpose();
+    jump(g);
+  }
+
+ private:
+  const OrthogonalSymmetry& symmetry_;
+};
+
+Eigen::SelfAdjointEigenSolver<Matrix> diagonalise(const Quadratic& quadratic) {
+  return Eigen::SelfAdjointEigenSolver<Matrix>(quadratic.A());
+}
+
+}  // namespace
+
+OrthogonalSymmetry::OrthogonalSymmetry(const Quadratic& quadratic)
+    : OrthogonalSymmetry(diagonalise(quadratic).eigenvalues(),
+                         diagonalise(quadratic).eigenvectors()) {}
+
+OrthogonalSymmetry::OrthogonalSymmetry(Vector eigenvalues, Matrix eigenvectors)
+    : RotationSymmetry(std::make_shared<AffineVariables>(
+          eigenvectors * eigenvalues.cwiseSqrt().asDiagonal() * eigenvectors.transpose(),
+          Vector::Zero(eigenvalues.size()))),
+      eigenvalues_(std::move(eigenvalues)),
+      eigenvectors_(std::move(eigenvectors)) {}
+
+std::string OrthogonalSymmetry::name() const { return fmt::format("O({})", order()); }
+
+Matrix OrthogonalSymmetry::random_element(Random& random, double) const {
+  return random_orthogonal(order(), random, false);
+}
+
+std::unique_ptr<BasicOrbit<double>> OrthogonalSymmetry::orbit(const Objective& objective,
+                                                              In<double> w) const {
+  if (objective.dimension() != order() || w.size() != order()) {
+    throw InvalidArgument("symmetry " + name(),
+                          fmt::format("an objective of {} variables", objective.dimension()),
+                          fmt::format("one of {}", order()));
+  }
+  return std::make_unique<QuadraticOrbit>(*this, objective, w);
+}
+
+}  // namespace symport

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "symport/training/teleportation.hpp"
+
+#include "symport/core/status.hpp"
+#include "symport/search/auto_search.hpp"
+#include "symport/symmetries/refusal.hpp"
+
+namespace symport {
+
+std::string_view to_string(StatePolicy policy) {
+  switch (policy) {
+    case StatePolicy::keep:
+      return "keep";
+    case StatePolicy::reset:
+      return "reset";
+    case StatePolicy::transport:
+      return "transport";
+  }
+  return "unknown";
+}
+
+template <Real Scalar>
+Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
+                                 const BasicOptimizer<Scalar>& optimizer, double learning_rate,
+                                 const Teleportation<Scalar>& plan, Random& random,
+                                 OptimizerState<Scalar>& state, Out<Scalar> w) {
+  const bool transported = plan.state == StatePolicy::transport && state.first.size() > 0;
+  if (transported && !plan.symmetry->transports_state()) {
+    throw InvalidArgument("state", "transport",
+                          "keep or reset: the symmetry " + plan.symmetry->name() +
+                              " cannot transport an optimizer's state");
+  }
+  std::unique_ptr<BasicOrbit<Scalar>> orbit;
+  try {
+    orbit = plan.symmetry->orbit(objective, w);
+  } catch (const Refusal& refusal) {
+    Certificate certificate;
+    certificate.loss_before = certificate.loss_after = objective.value(w);
+    certificate.evaluations = 0.5;
+    certificate.reason = refusal.what();
+    return certificate;
+  }
+  if (!optimizer.plain_gradient_step() && !optimizer.automatic_rate()) {
+    orbit->set_next_step([&](In<Scalar> at, In<Scalar> gradient, Out<Scalar> u) {
+      optimizer.preview(objective, at, gradient, learning_rate, state, u);
+    });
+  }
+  const CriterionOptions criterion{
+      .objective =
+          plan.objective.value_or(optimizer.automatic_rate() ? ObjectiveKind::decrement
+                                                             : ObjectiveKind::predicted_decrease),
+      .learning_rate = learning_rate,
+      .bound = plan.bound,
+      .cap = plan.cap};
+  const AutoSearch auto_search;
+  const Search& search = plan.search ? *plan.search : auto_search;
+  Certificate certificate =
+      teleport<Scalar>(objective, *orbit, search, criterion, random, w, plan.drift_tolerance);
+  if (!certificate.accepted) return certificate;
+  if (plan.state == StatePolicy::reset) {
+    state = optimizer.init(w.size());
+  } else if (transported) {
+    orbit->transport(state.first);
+  }
+  return certificate;
+}
+
+template Certificate teleport_in_training(const BasicObjective<float>&,
+                                          const BasicOptimizer<float>&, double,
+                                          const Teleportation<float>&, Random&,
+                                          OptimizerState<float>&, Out<float>);
+template Certificate teleport_in_training(const BasicObjective<double>&,
+                                          const BasicOptimizer<double>&, double,
+                                          const Teleportation<double>&, Random&,
+                                          OptimizerState<double>&, Out<double>);
+
+}  // namespace symport

@@ -36,16 +36,16 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
     });
   }
   const CriterionOptions criterion{
-      .objective = plan.objective.value_or(optimizer.automatic_rate()
-                                               ? ObjectiveKind::decrement
-                                               : ObjectiveKind::predicted_decrease),
+      .objective =
+          plan.objective.value_or(optimizer.automatic_rate() ? ObjectiveKind::decrement
+                                                             : ObjectiveKind::predicted_decrease),
       .learning_rate = learning_rate,
       .bound = plan.bound,
       .cap = plan.cap};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
-  Certificate certificate = teleport<Scalar>(objective, *orbit, search, criterion, random, w,
-                                             plan.drift_tolerance);
+  Certificate certificate =
+      teleport<Scalar>(objective, *orbit, search, criterion, random, w, plan.drift_tolerance);
   if (!certificate.accepted) return certificate;
   if (plan.state == StatePolicy::reset) {
     state = optimizer.init(w.size());

@@ -45,7 +45,7 @@ class MlpObjective final : public BasicObjective<Scalar> {
   void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override;
 
   /// v' H(w) v, forward only.
-  double curvature(In<Scalar> w, In<Scalar> v) const;
+  double curvature(In<Scalar> w, In<Scalar> v) const override;
   /// w <- w - learning_rate dL/dw as rank-n updates in place, without a gradient in memory. Returns
   /// the loss before the step.
   double sgd_step(Out<Scalar> w, double learning_rate) const;
@@ -82,5 +82,15 @@ class MlpObjective final : public BasicObjective<Scalar> {
   mutable Matrices Rh_, Rz_, Rdelta_;
   mutable MatrixOf<Scalar> bend_;
 };
+
+/// The network's objective itself, or the one behind wrappers such as `CountingObjective`; null
+/// when there is none.
+template <Real Scalar>
+const MlpObjective<Scalar>* find_mlp(const BasicObjective<Scalar>& objective) {
+  for (const auto* o = &objective; o != nullptr; o = o->inner()) {
+    if (const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(o)) return mlp;
+  }
+  return nullptr;
+}
 
 }  // namespace symport

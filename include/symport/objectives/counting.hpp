@@ -13,8 +13,8 @@ struct EvaluationCount {
   Index third_derivatives = 0;
   Index curvatures = 0;
 
-  /// In units of one gradient: a value is half of one, a Hessian-vector product or a curvature along
-  /// a direction two, a third derivative along a direction four.
+  /// In units of one gradient: a value is half of one, a Hessian-vector product or a curvature
+  /// along a direction two, a third derivative along a direction four.
   double gradient_equivalents() const {
     return 0.5 * static_cast<double>(values) + static_cast<double>(gradients) +
            2.0 * static_cast<double>(hessian_vectors + curvatures) +

@@ -61,6 +61,8 @@ class MlpObjective final : public BasicObjective<Scalar> {
   void forward(In<Scalar> w) const;
   const MatrixOf<Scalar>& h(Index m) const { return h_[static_cast<std::size_t>(m)]; }
   const MatrixOf<Scalar>& z(Index m) const { return z_[static_cast<std::size_t>(m)]; }
+  /// dL/dz_m, m >= 1, of the last `gradient`. Good until the next call.
+  const MatrixOf<Scalar>& delta(Index m) const { return delta_[static_cast<std::size_t>(m)]; }
 
  private:
   using Matrices = std::vector<MatrixOf<Scalar>>;

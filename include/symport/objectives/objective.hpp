@@ -27,7 +27,8 @@ class BasicObjective {
   virtual void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const;
   /// v' H(w) v. The default is one Hessian-vector product.
   virtual double curvature(In<Scalar> w, In<Scalar> v) const;
-  /// The objective that this one wraps; null for all but wrappers.
+  /// The objective that this one wraps and asks, unchanged, for every answer; null for all but such
+  /// wrappers.
   virtual const BasicObjective* inner() const { return nullptr; }
 };
 

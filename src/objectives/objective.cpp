@@ -27,6 +27,13 @@ void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
   result = (result - minus) / (2 * e);
 }
 
+template <Real Scalar>
+double BasicObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
+  VectorOf<Scalar> Hv(v.size());
+  hessian_vector(w, v, Hv);
+  return static_cast<double>(v.dot(Hv));
+}
+
 Matrix hessian(const Objective& objective, In<double> w) {
   const Index n = objective.dimension();
   Matrix H(n, n);

@@ -45,7 +45,7 @@ class MlpObjective final : public BasicObjective<Scalar> {
   void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override;
 
   /// v' H(w) v, forward only.
-  double curvature(In<Scalar> w, In<Scalar> v) const;
+  double curvature(In<Scalar> w, In<Scalar> v) const override;
   /// w <- w - learning_rate dL/dw as rank-n updates in place, without a gradient in memory. Returns
   /// the loss before the step.
   double sgd_step(Out<Scalar> w, double learning_rate) const;
@@ -61,6 +61,8 @@ class MlpObjective final : public BasicObjective<Scalar> {
   void forward(In<Scalar> w) const;
   const MatrixOf<Scalar>& h(Index m) const { return h_[static_cast<std::size_t>(m)]; }
   const MatrixOf<Scalar>& z(Index m) const { return z_[static_cast<std::size_t>(m)]; }
+  /// dL/dz_m, m >= 1, of the last `gradient`. Good until the next call.
+  const MatrixOf<Scalar>& delta(Index m) const { return delta_[static_cast<std::size_t>(m)]; }
 
  private:
   using Matrices = std::vector<MatrixOf<Scalar>>;
@@ -82,5 +84,15 @@ class MlpObjective final : public BasicObjective<Scalar> {
   mutable Matrices Rh_, Rz_, Rdelta_;
   mutable MatrixOf<Scalar> bend_;
 };
+
+/// The network's objective itself, or the one behind wrappers such as `CountingObjective`; null
+/// when there is none.
+template <Real Scalar>
+const MlpObjective<Scalar>* find_mlp(const BasicObjective<Scalar>& objective) {
+  for (const auto* o = &objective; o != nullptr; o = o->inner()) {
+    if (const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(o)) return mlp;
+  }
+  return nullptr;
+}
 
 }  // namespace symport

@@ -121,6 +121,9 @@ class BasicOrbit : public Orbit {
 
   /// To be called whenever the current point moves: forgets the numbers kept here.
   void point_changed();
+  /// gradient <- dL/dw at the current point, whose parameters are w. The default evaluates it;
+  /// orbits that know it already say so here.
+  virtual void current_gradient(In<Scalar> w, Out<Scalar> gradient);
   /// Adds to `evaluations()`.
   void charge(double gradients) { evaluations_ += gradients; }
 

@@ -31,7 +31,8 @@ struct Teleportation {
   std::optional<ObjectiveKind> objective = std::nullopt;
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
   std::optional<double> cap = std::nullopt;                ///< see CriterionOptions
-  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float.
+  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
+  /// that is not loss-invariant.
   double drift_tolerance = 0.0;
 };
 

@@ -16,8 +16,8 @@ std::uint32_t Random::bits() {
                                               static_cast<std::uint32_t>(block >> 32),
                                               static_cast<std::uint32_t>(state_.stream),
                                               static_cast<std::uint32_t>(state_.stream >> 32)}};
-    const r123::Philox4x32::key_type key{{static_cast<std::uint32_t>(state_.seed),
-                                          static_cast<std::uint32_t>(state_.seed >> 32)}};
+    const r123::Philox4x32::key_type key{
+        {static_cast<std::uint32_t>(state_.seed), static_cast<std::uint32_t>(state_.seed >> 32)}};
     const auto words = r123::Philox4x32{}(counter, key);
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = words[i];
     block_ = block;

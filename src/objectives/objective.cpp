@@ -9,7 +9,8 @@
 namespace symport {
 
 template <Real Scalar>
-void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const {
+void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
+                                              Out<Scalar> result) const {
   // Central difference over e |v| = cbrt(roundoff) * max(1, |w|), where truncation and rounding
   // errors balance.
   const Scalar norm = v.norm();

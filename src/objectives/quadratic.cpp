@@ -37,7 +37,8 @@ Quadratic Quadratic::diagonal(Index dimension, double condition) {
   }
   Vector eigenvalues = Vector::Constant(dimension, condition);
   for (Index i = 0; i + 1 < dimension; ++i) {
-    eigenvalues[i] = std::pow(condition, static_cast<double>(i) / static_cast<double>(dimension - 1));
+    eigenvalues[i] =
+        std::pow(condition, static_cast<double>(i) / static_cast<double>(dimension - 1));
   }
   return Quadratic(Matrix(eigenvalues.asDiagonal()));
 }

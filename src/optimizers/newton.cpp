@@ -45,11 +45,11 @@ void Newton<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar>
     u.setConstant(std::numeric_limits<Scalar>::quiet_NaN());
     return;
   }
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver((0.5 * (H + H.transpose())).template cast<double>());
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(
+      (0.5 * (H + H.transpose())).template cast<double>());
   const double largest = solver.eigenvalues().cwiseAbs().maxCoeff();
   const Vector scales = solver.eigenvalues().cwiseAbs().cwiseMax(1e-12 * largest);
-  const Vector coordinates =
-      solver.eigenvectors().transpose() * gradient.template cast<double>();
+  const Vector coordinates = solver.eigenvectors().transpose() * gradient.template cast<double>();
   if (largest == 0.0) {
     u = static_cast<Scalar>(learning_rate) * gradient;
   } else {

@@ -14,7 +14,8 @@ namespace symport {
 
 namespace {
 
-constexpr const char* grammar = "a finite number > 0, step:RATE,FACTOR,PERIOD or cosine:RATE,PERIOD";
+constexpr const char* grammar =
+    "a finite number > 0, step:RATE,FACTOR,PERIOD or cosine:RATE,PERIOD";
 
 [[noreturn]] void reject(std::string_view text) {
   throw InvalidArgument("learning_rate", fmt::format("'{}'", text), grammar);

@@ -59,10 +59,10 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
       c.grad_sq_after = orbit.grad_sq();
       c.curvature_after = orbit.curvature();
       c.condition = orbit.condition();
-      c.drift = drift({c.loss_before, c.loss_after, c.grad_sq_before, c.grad_sq_after,
-                       c.curvature_before, c.curvature_after, static_cast<double>(w.norm()),
-                       static_cast<double>(candidate.norm())},
-                      0.5 * std::numeric_limits<Scalar>::epsilon(), tolerance);
+      c.drift = drift(
+          {c.loss_before, c.loss_after, c.grad_sq_before, c.grad_sq_after, c.curvature_before,
+           c.curvature_after, static_cast<double>(w.norm()), static_cast<double>(candidate.norm())},
+          0.5 * std::numeric_limits<Scalar>::epsilon(), tolerance);
       const std::string wrong = objection(c, tolerance);
       if (wrong.empty()) {
         w = candidate;

@@ -92,8 +92,7 @@ class LinearDataOrbit final : public DataOrbit {
 
 }  // namespace
 
-std::unique_ptr<DataOrbit> LinearDataSymmetry::orbit(const LinearModel& model,
-                                                     In<double> w) const {
+std::unique_ptr<DataOrbit> LinearDataSymmetry::orbit(const LinearModel& model, In<double> w) const {
   return std::make_unique<LinearDataOrbit>(model, w);
 }
 

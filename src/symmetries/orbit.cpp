@@ -52,7 +52,8 @@ double BasicOrbit<Scalar>::largest_curvature() {
     VectorOf<Scalar> w(n), gradient(n);
     commit(w);
     objective().gradient(w, gradient);
-    largest_curvature_ = symport::largest_curvature<Scalar>(objective(), w, gradient, lanczos_steps);
+    largest_curvature_ =
+        symport::largest_curvature<Scalar>(objective(), w, gradient, lanczos_steps);
     charge(1.0 + 2.0 * static_cast<double>(std::min(n, lanczos_steps)));
   }
   return *largest_curvature_;

@@ -29,8 +29,8 @@ CheckResult check_symmetry(const MatrixSymmetry& symmetry, const Objective& obje
   std::string problem;
   const auto require = [&](double error, const std::string& law) {
     if (problem.empty() && !(error <= options.tolerance)) {
-      problem = fmt::format("{}: {} is off by {:.3g}, allowed is {:.3g}", symmetry.name(), law, error,
-                            options.tolerance);
+      problem = fmt::format("{}: {} is off by {:.3g}, allowed is {:.3g}", symmetry.name(), law,
+                            error, options.tolerance);
     }
   };
 

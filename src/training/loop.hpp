@@ -24,8 +24,7 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
                           fmt::format("{} numbers", objective.dimension()));
   }
   if (options.max_steps < 0) {
-    throw InvalidArgument("max_steps", fmt::format("{}", options.max_steps),
-                          "a whole number >= 0");
+    throw InvalidArgument("max_steps", fmt::format("{}", options.max_steps), "a whole number >= 0");
   }
   const auto began = std::chrono::steady_clock::now();
   const auto elapsed = [&] {

@@ -42,8 +42,8 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
       .cap = plan.cap};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
-  Certificate certificate = teleport<Scalar>(objective, *orbit, search, criterion, random, w,
-                                             plan.drift_tolerance);
+  Certificate certificate =
+      teleport<Scalar>(objective, *orbit, search, criterion, random, w, plan.drift_tolerance);
   if (!certificate.accepted) return certificate;
   if (plan.state == StatePolicy::reset) {
     state = optimizer.init(w.size());

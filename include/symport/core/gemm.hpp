@@ -9,7 +9,8 @@ namespace symport {
 /// transposes where asked. The one door to the matrix-product library.
 template <Real Scalar>
 void gemm(bool transpose_a, bool transpose_b, Index m, Index n, Index k, Scalar alpha,
-          const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc);
+          const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar beta, Scalar* c,
+          Index ldc);
 
 /// Threads that the matrix products may use (all pools that the library starts).
 void set_threads(int count);

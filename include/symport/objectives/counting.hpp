@@ -16,7 +16,8 @@ struct EvaluationCount {
   /// derivative along a direction four.
   double gradient_equivalents() const {
     return 0.5 * static_cast<double>(values) + static_cast<double>(gradients) +
-           2.0 * static_cast<double>(hessian_vectors) + 4.0 * static_cast<double>(third_derivatives);
+           2.0 * static_cast<double>(hessian_vectors) +
+           4.0 * static_cast<double>(third_derivatives);
   }
 };
 

@@ -15,16 +15,9 @@ struct CriterionOptions {
   double learning_rate = 1e-3;
   /// Only candidates with eta Phi / J <= bound (infinity: no bound).
   double bound = std::numeric_limits<double>::infinity();
-<<<<<<< HEAD
-  /// Only candidates with eta lambda_max(H) <= cap (or below 2 and not larger than at the start), and
-  /// from which the real next step ends no higher than the one from the start: the quadratic model
-  /// sees one direction and two derivatives only. Unset: `default_cap`. Infinity: none.
-=======
   /// Only candidates with eta lambda_max(H) <= cap (or below 2 and not larger than at the start),
   /// and from which the real next step ends no higher than the one from the start: the quadratic
-  /// model sees one direction and two derivatives only. Unset: 1.5 for `predicted_decrease`, none
-  /// for the others. Infinity: none.
->>>>>>> main
+  /// model sees one direction and two derivatives only. Unset: `default_cap`. Infinity: none.
   std::optional<double> cap = std::nullopt;
 };
 

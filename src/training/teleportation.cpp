@@ -46,9 +46,7 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
     });
   }
   const CriterionOptions criterion{
-      .objective =
-          plan.objective.value_or(optimizer.automatic_rate() ? ObjectiveKind::decrement
-                                                             : ObjectiveKind::predicted_decrease),
+      .objective = plan.objective.value_or(default_objective(optimizer)),
       .learning_rate = learning_rate,
       .bound = plan.bound,
       .cap = plan.cap};

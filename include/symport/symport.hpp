@@ -58,6 +58,8 @@
 #include "symport/symmetries/matrix_symmetry.hpp"
 #include "symport/symmetries/orbit.hpp"
 #include "symport/symmetries/orthogonal.hpp"
+#include "symport/symmetries/paper_action.hpp"
+#include "symport/symmetries/paper_orbit.hpp"
 #include "symport/symmetries/refusal.hpp"
 #include "symport/symmetries/rotation.hpp"
 #include "symport/symmetries/symmetry.hpp"

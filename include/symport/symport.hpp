@@ -72,6 +72,8 @@
 #include "symport/symmetries/matrix_symmetry.hpp"
 #include "symport/symmetries/orbit.hpp"
 #include "symport/symmetries/orthogonal.hpp"
+#include "symport/symmetries/paper_action.hpp"
+#include "symport/symmetries/paper_orbit.hpp"
 #include "symport/symmetries/permutation.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 #include "symport/symmetries/refusal.hpp"

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "data/forged_idx.hpp"
-#include "data/packed.hpp"
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_idx.hpp"
+#include "support/packed.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/refusal.hpp"
+#include "support/refusal.hpp"
 
 namespace symport {
 namespace {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <limits>
 
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 #include "symport/data/npz.hpp"
 
 namespace symport {

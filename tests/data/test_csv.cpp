@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "data/forged_npz.hpp"
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_npz.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 #include "symport/core/random.hpp"
 
 namespace symport {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "data/forged_npz.hpp"
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_npz.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 #include "symport/data/npz.hpp"
 
 namespace symport {

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::contents;
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(AtomicFile, ShowsTheFileOnlyAfterCommit) {
   const test::TemporaryDirectory directory;

@@ -10,8 +10,8 @@ namespace symport {
 namespace {
 
 using test::refusal;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Csv, ReadsNamesAndNumbers) {
   const test::TemporaryDirectory directory;

@@ -14,7 +14,7 @@ namespace symport {
 namespace {
 
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <Real Scalar>
 std::vector<LayerWeights<Scalar>> network(const std::vector<Index>& widths, bool biases) {

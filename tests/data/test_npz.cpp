@@ -11,7 +11,7 @@ namespace symport {
 namespace {
 
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const Array three{{3}, std::vector<double>{0, 1, 2}, Order::c};
 

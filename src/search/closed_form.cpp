@@ -27,9 +27,7 @@ ClosedFormSearch::ClosedFormSearch(const ClosedFormOptions& options) : options_(
 
 SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&) const {
   const ClosedForm kind = orbit.closed_form();
-  if (kind == ClosedForm::none) {
-    throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
-  }
+  if (!fits(orbit)) throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
   criterion.begin(orbit);
   const double start = criterion.value(orbit);
   const double eta = criterion.rate(orbit);

@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "config_file.hpp"
 #include "errors.hpp"
+#include "help.hpp"
 #include "nearest_name.hpp"
 #include "registry.hpp"
 #include "terminal.hpp"
@@ -18,12 +19,6 @@
 namespace symport::cli {
 
 namespace {
-
-constexpr const char* description =
-    "Symport makes optimizers faster by symmetry teleportation: now and then it jumps to another "
-    "point\n"
-    "of the same loss from which the next steps decrease the loss faster.\n\n"
-    "Without a command it runs the demo.";
 
 std::string flag(const Option& option) { return "--" + option.name; }
 
@@ -36,24 +31,17 @@ std::string typed_as(const std::string& command) {
 class Subcommand {
  public:
   Subcommand(const Command& command, CLI::App& program) : command_(command) {
-    app_ = program.add_subcommand(command.name, command.summary);
-    app_->description(command.details);
+    app_ = program.add_subcommand(command.name);
     app_->allow_extras();
-    app_->set_help_flag("-h,--help", "show this help")->group("Output");
     for (const Option& option : command.positionals) {
-      bind(option, app_->add_option(option.name, values_[option.name], option.help), option.value);
+      bind(option, app_->add_option(option.name, values_[option.name]), option.value);
     }
     for (const Option& option : command.options) {
       CLI::Option* handle = option.value.empty()
-                                ? app_->add_flag(flag(option), option.help)
-                                : app_->add_option(flag(option), values_[option.name], option.help);
+                                ? app_->add_flag(flag(option))
+                                : app_->add_option(flag(option), values_[option.name]);
       bind(option, handle, flag(option));
     }
-    std::string footer = "Examples:";
-    for (const std::string& line : CLI::detail::split(command.examples, '\n')) {
-      footer += "\n  " + line;
-    }
-    app_->footer(footer);
   }
 
   const Command& command() const { return command_; }
@@ -80,8 +68,6 @@ class Subcommand {
   };
 
   void bind(const Option& option, CLI::Option* handle, const std::string& origin) {
-    handle->group(option.group);
-    if (!option.value.empty()) handle->type_name(option.value);
     bindings_.push_back({option.name, origin, option.value.empty(), handle});
   }
 
@@ -152,14 +138,12 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     arguments.push_back("--help");
   }
 
-  CLI::App app(description, "symport");
+  CLI::App app;
   app.allow_extras();
   app.require_subcommand(0, 1);
-  app.set_help_flag("-h,--help", "show this help; also behind a command");
-  const CLI::Option* version =
-      app.add_flag("--version", "show the version (with --json: of all parts)");
-  const CLI::Option* json = app.add_flag("--json", "as one JSON object on stdout")->group("");
-  app.get_formatter()->column_width(28);
+  bool version = false, json = false;
+  app.add_flag("--version", version);
+  app.add_flag("--json", json);
   std::vector<Subcommand> subcommands;
   subcommands.reserve(commands.size());
   for (const Command& command : commands) subcommands.emplace_back(command, app);
@@ -167,7 +151,9 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    print(app.help());
+    const auto chosen = std::find_if(subcommands.begin(), subcommands.end(),
+                                     [](const Subcommand& s) { return s.chosen(); });
+    print(chosen == subcommands.end() ? program_help(commands) : command_help(chosen->command()));
     return exit_done;
   } catch (const CLI::ArgumentMismatch& error) {
     reject_count(error, arguments);
@@ -194,8 +180,8 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     if (word.starts_with("-")) reject_leftover(word, "", {"--version", "--json"});
     reject_command(word, commands);
   }
-  if (version->count() == 0) throw UsageError("--json", "it needs a command or --version");
-  print(version_text(json->count() > 0));
+  if (!version) throw UsageError("--json", "it needs a command or --version");
+  print(version_text(json));
   return exit_done;
 }
 

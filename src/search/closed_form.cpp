@@ -54,12 +54,13 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
     best_log = log_kappa;
   };
   // Coarse to fine: a geometric grid, then the gaps beside the best, halved.
-  const double spacing = std::log(options_.max_kappa) / static_cast<double>(options_.trials);
+  const double largest = std::log(options_.max_kappa);
+  const double spacing = largest / static_cast<double>(options_.trials);
   for (Index i = 1; i <= options_.trials; ++i) offer(spacing * static_cast<double>(i));
   for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
     const double centre = best_log;
     if (centre - gap > 0.0) offer(centre - gap);
-    offer(centre + gap);
+    if (centre + gap < largest) offer(centre + gap);
   }
   orbit.solve(criterion.objective(), eta, std::exp(best_log));
   if (best_log == 0.0) return {false, "no bound kappa improves on the start"};

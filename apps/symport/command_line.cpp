@@ -46,14 +46,19 @@ class Subcommand {
 
   const Command& command() const { return command_; }
   bool chosen() const { return app_->parsed(); }
-  std::vector<std::string> leftovers() const { return app_->remaining(); }
+  /// Words that no option took, without the mark `--` that ends the options.
+  std::vector<std::string> leftovers() const {
+    std::vector<std::string> words = app_->remaining();
+    std::erase(words, "--");
+    return words;
+  }
 
   Given given() const {
     Given given;
     for (const Binding& binding : bindings_) {
       if (binding.handle->count() == 0) continue;
-      const std::string text = binding.is_switch ? (binding.handle->as<bool>() ? "true" : "false")
-                                                 : values_.at(binding.name);
+      const std::string text =
+          binding.is_switch ? binding.handle->results().back() : values_.at(binding.name);
       given.set(binding.name, {text, binding.origin});
     }
     return given;
@@ -108,20 +113,6 @@ std::vector<std::string> flags_of(const Command& command, bool with_value_only) 
                                join(names), suggestion));
 }
 
-/// What CLI11 finds wrong, in our words: a value that is missing or given twice.
-[[noreturn]] void reject_count(const CLI::ArgumentMismatch& error,
-                               const std::vector<std::string>& arguments) {
-  const std::string message = error.what();
-  const std::string name = message.substr(0, message.find(':'));
-  const auto same = [&](const std::string& word) {
-    return word == name || word.starts_with(name + "=");
-  };
-  if (std::count_if(arguments.begin(), arguments.end(), same) > 1) {
-    throw UsageError(name, "given more than once");
-  }
-  throw UsageError(name, "its value is missing");
-}
-
 /// Parses and dispatches; `program` is set to the words that messages begin with.
 int dispatch(std::vector<std::string> arguments, std::string& program) {
   const std::vector<Command> commands = all_commands();
@@ -131,7 +122,7 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     value_flags.insert(value_flags.end(), flags.begin(), flags.end());
     if (!arguments.empty() && arguments[0] == command.name) program = typed_as(command.name);
   }
-  arguments = join_negative_numbers(arguments, value_flags);
+  arguments = join_values(arguments, value_flags);
   if (arguments.empty()) arguments = {"demo"};
   if (arguments[0] == "help") {
     arguments.erase(arguments.begin());
@@ -156,7 +147,9 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     print(chosen == subcommands.end() ? program_help(commands) : command_help(chosen->command()));
     return exit_done;
   } catch (const CLI::ArgumentMismatch& error) {
-    reject_count(error, arguments);
+    // A missing value was found before; what is left is a flag that stands there twice.
+    const std::string message = error.what();
+    throw UsageError(message.substr(0, message.find(':')), "given more than once");
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
@@ -195,15 +188,21 @@ bool looks_negative(std::string_view word) {
 
 }  // namespace
 
-std::vector<std::string> join_negative_numbers(const std::vector<std::string>& arguments,
-                                               const std::vector<std::string>& flags) {
+std::vector<std::string> join_values(const std::vector<std::string>& arguments,
+                                     const std::vector<std::string>& flags) {
   std::vector<std::string> joined;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     joined.push_back(arguments[i]);
-    const bool takes_value = std::find(flags.begin(), flags.end(), arguments[i]) != flags.end();
-    if (takes_value && i + 1 < arguments.size() && looks_negative(arguments[i + 1])) {
-      joined.back() += "=" + arguments[++i];
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    if (std::find(flags.begin(), flags.end(), name) == flags.end()) continue;
+    const auto missing = [&] { throw UsageError(name, "its value is missing"); };
+    if (name != arguments[i]) {
+      if (name.size() + 1 == arguments[i].size()) missing();
+      continue;
     }
+    if (i + 1 == arguments.size() || arguments[i + 1].empty()) missing();
+    if (!looks_negative(arguments[i + 1]) && arguments[i + 1].starts_with("-")) missing();
+    joined.back() += "=" + arguments[++i];
   }
   return joined;
 }

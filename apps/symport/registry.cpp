@@ -45,9 +45,27 @@ Problem problem(Function function, Group group) {
           {}};
 }
 
-template <class Type>
-std::unique_ptr<Optimizer> make_optimizer() {
-  return std::make_unique<Type>();
+template <template <Real> class Type, Real Scalar>
+std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer() {
+  return std::make_unique<Type<Scalar>>();
+}
+
+template <template <Real> class Type>
+OptimizerEntry optimizer_entry(std::string name, std::string summary) {
+  return {std::move(name),
+          std::move(summary),
+          make_optimizer<Type, double>,
+          make_optimizer<Type, float>,
+          nullptr,
+          nullptr};
+}
+
+OptimizerEntry gradient_descent_entry() {
+  OptimizerEntry entry = optimizer_entry<GradientDescent>(
+      "gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking");
+  entry.make_automatic = make_optimizer<CurvatureDescent, double>;
+  entry.make_automatic_float = make_optimizer<CurvatureDescent, float>;
+  return entry;
 }
 
 /// The paper maximises the gradient's norm, whatever the optimizer.
@@ -119,16 +137,15 @@ const std::vector<SymmetryEntry>& symmetries() {
 
 const std::vector<OptimizerEntry>& optimizers() {
   static const std::vector<OptimizerEntry> entries{
-      {"gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking",
-       make_optimizer<GradientDescent<>>, make_optimizer<CurvatureDescent<>>},
-      {"momentum", "heavy ball", make_optimizer<Momentum<>>, nullptr},
-      {"nesterov", "Nesterov momentum", make_optimizer<Nesterov<>>, nullptr},
-      {"adagrad", "AdaGrad (Duchi et al., 2011)", make_optimizer<AdaGrad<>>, nullptr},
-      {"rmsprop", "RMSprop", make_optimizer<RmsProp<>>, nullptr},
-      {"adam", "Adam (Kingma and Ba, 2015)", make_optimizer<Adam<>>, nullptr},
-      {"adamw", "Adam with decoupled weight decay", make_optimizer<AdamW<>>, nullptr},
-      {"newton", "damped Newton's method, for small problems (--lr 1 is the full step)",
-       make_optimizer<Newton<>>, nullptr},
+      gradient_descent_entry(),
+      optimizer_entry<Momentum>("momentum", "heavy ball"),
+      optimizer_entry<Nesterov>("nesterov", "Nesterov momentum"),
+      optimizer_entry<AdaGrad>("adagrad", "AdaGrad (Duchi et al., 2011)"),
+      optimizer_entry<RmsProp>("rmsprop", "RMSprop"),
+      optimizer_entry<Adam>("adam", "Adam (Kingma and Ba, 2015)"),
+      optimizer_entry<AdamW>("adamw", "Adam with decoupled weight decay"),
+      optimizer_entry<Newton>(
+          "newton", "damped Newton's method, for small problems (--lr 1 is the full step)"),
   };
   return entries;
 }

@@ -52,12 +52,17 @@ struct SymmetryEntry {
   std::string summary;
 };
 
+template <Real Scalar>
+using OptimizerFactory = std::function<std::unique_ptr<BasicOptimizer<Scalar>>()>;
+
 struct OptimizerEntry {
   std::string name;
   std::string summary;
-  std::function<std::unique_ptr<Optimizer>()> make;
+  OptimizerFactory<double> make;
+  OptimizerFactory<float> make_float;
   /// The variant that finds its own rate (`--lr auto`); null where there is none.
-  std::function<std::unique_ptr<Optimizer>()> make_automatic;
+  OptimizerFactory<double> make_automatic;
+  OptimizerFactory<float> make_automatic_float;
 };
 
 struct SearchEntry {

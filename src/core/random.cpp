@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 
 namespace symport {
 
@@ -44,6 +45,12 @@ Index Random::below(Index n) {
     const std::uint64_t high = bits();
     const std::uint64_t draw = (high << 32) | bits();
     if (draw < unbiased) return static_cast<Index>(draw % range);
+  }
+}
+
+void Random::shuffle(std::vector<Index>& items) {
+  for (std::size_t left = items.size(); left > 1; --left) {
+    std::swap(items[left - 1], items[static_cast<std::size_t>(below(static_cast<Index>(left)))]);
   }
 }
 

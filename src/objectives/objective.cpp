@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "symport/objectives/objective.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "symport/core/dense.hpp"
 
 namespace symport {
 
@@ -24,6 +25,13 @@ void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
   hessian_vector(w + e * v, v, result);
   hessian_vector(w - e * v, v, minus);
   result = (result - minus) / (2 * e);
+}
+
+template <Real Scalar>
+double BasicObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
+  VectorOf<Scalar> Hv(v.size());
+  hessian_vector(w, v, Hv);
+  return static_cast<double>(v.dot(Hv));
 }
 
 Matrix hessian(const Objective& objective, In<double> w) {
@@ -74,10 +82,7 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
       q = Hq / static_cast<Scalar>(beta);
     }
   }
-  Eigen::SelfAdjointEigenSolver<Matrix> solver;
-  solver.computeFromTridiagonal(diagonal.head(k), off_diagonal.head(std::max<Index>(k - 1, 0)),
-                                Eigen::EigenvaluesOnly);
-  return solver.eigenvalues()[k - 1];
+  return tridiagonal_eigenvalues(diagonal.head(k), off_diagonal.head(k - 1))[k - 1];
 }
 
 template class BasicObjective<float>;

@@ -113,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"StepsMissingBeforeFlag",
                  {"optimize", "booth", "--steps", "--json"},
                  {"--steps: its value is missing"}},
-        BadInput{"StepsEmpty", {"optimize", "booth", "--steps", ""}, {"--steps"}},
+        BadInput{
+            "StepsEmpty", {"optimize", "booth", "--steps", ""}, {"--steps: its value is missing"}},
         BadInput{"StepsTwice",
                  {"optimize", "booth", "--steps", "1", "--steps", "2"},
                  {"--steps: given more than once"}},
@@ -138,7 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"ParameterBroken",
                  {"optimize", "rosenbrock:1.5"},
                  {"PAIRS is 1.5", "a whole number from 1 to"}},
-        BadInput{"ParameterHuge", {"optimize", "quadratic:1e9"}, {"N is 1e+09", "from 1 to 1000"}},
+        BadInput{
+            "ParameterHuge", {"optimize", "quadratic:1e9"}, {"N is 1000000000", "from 1 to 1000"}},
         BadInput{"ParameterTooMany", {"optimize", "booth:1"}, {"too many parameters", "booth"}}),
     [](const auto& info) { return info.param.name; });
 
@@ -151,7 +153,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"ScheduleNegative",
                  {"optimize", "booth", "--teleport", "-5"},
                  {"--teleport: found '-5'", "character 1"}},
-        BadInput{"ScheduleEmpty", {"optimize", "booth", "--teleport="}, {"--teleport"}},
+        BadInput{"ScheduleEmpty",
+                 {"optimize", "booth", "--teleport="},
+                 {"--teleport: its value is missing"}},
         BadInput{"ScheduleOverflow",
                  {"optimize", "booth", "--teleport", "99999999999999999999"},
                  {"--teleport", "too large"}},
@@ -173,6 +177,9 @@ INSTANTIATE_TEST_SUITE_P(
                  {"optimize", "quadratic:600", "--optimizer", "newton"},
                  {"--optimizer", "600"}},
         BadInput{"NoConfig", {"optimize", "--config", "none.toml"}, {"--config", "'none.toml'"}},
+        BadInput{"SwitchWithValue",
+                 {"optimize", "booth", "--json=x"},
+                 {"--json: found 'x', allowed is true or false"}},
         BadInput{"JsonAlone", {"--json"}, {"--json"}},
         BadInput{"DemoSeed", {"demo", "--seed", "x"}, {"--seed: found 'x'"}}),
     [](const auto& info) { return info.param.name; });

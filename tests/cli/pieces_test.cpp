@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "command_line.hpp"
+#include "errors.hpp"
 #include "nearest_name.hpp"
 #include "parse_numbers.hpp"
 #include "symport/core/status.hpp"
@@ -63,16 +64,20 @@ TEST(ParseNumbers, ExactTextReadsBackTheSame) {
   }
 }
 
-TEST(CommandLine, JoinsNegativeNumbersToTheirFlagsOnly) {
+TEST(CommandLine, JoinsValuesToTheirFlags) {
   using Words = std::vector<std::string>;
   const Words flags{"--start", "--lr"};
-  const auto joined = [&](const Words& words) { return join_negative_numbers(words, flags); };
+  const auto joined = [&](const Words& words) { return join_values(words, flags); };
   EXPECT_EQ(joined({"--start", "-1,-1", "--json"}), (Words{"--start=-1,-1", "--json"}));
-  EXPECT_EQ(joined({"--lr", "-.5"}), (Words{"--lr=-.5"}));
+  EXPECT_EQ(joined({"x", "--lr", "-.5", "y"}), (Words{"x", "--lr=-.5", "y"}));
   EXPECT_EQ(joined({"--lr", "-inf"}), (Words{"--lr=-inf"}));
-  for (const Words& same : {Words{"--lr", "--json"}, Words{"--lr", "-h"}, Words{"--json", "-1"},
-                            Words{"--lr"}, Words{"--lr", "-"}, Words{}}) {
+  EXPECT_EQ(joined({"--lr", "a=b"}), (Words{"--lr=a=b"}));
+  for (const Words& same : {Words{"--json", "-1"}, Words{"--lr=--json"}, Words{}}) {
     EXPECT_EQ(joined(same), same);
+  }
+  for (const Words& incomplete : {Words{"--lr"}, Words{"--lr", "--json"}, Words{"--lr", "-h"},
+                                  Words{"--lr", ""}, Words{"--lr="}, Words{"--lr", "-"}}) {
+    EXPECT_THROW(joined(incomplete), UsageError);
   }
 }
 

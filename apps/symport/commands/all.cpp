@@ -3,10 +3,14 @@
 #include "commands/demo.hpp"
 #include "commands/list.hpp"
 #include "commands/optimize.hpp"
+#include "commands/teleport.hpp"
+#include "commands/train.hpp"
 
 namespace symport::cli {
 
-std::vector<Command> all_commands() { return {optimize_command(), demo_command(), list_command()}; }
+std::vector<Command> all_commands() {
+  return {optimize_command(), train_command(), teleport_command(), demo_command(), list_command()};
+}
 
 namespace common {
 

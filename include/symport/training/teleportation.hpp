@@ -31,7 +31,8 @@ struct Teleportation {
   std::optional<ObjectiveKind> objective = std::nullopt;
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
   std::optional<double> cap = std::nullopt;                ///< see CriterionOptions
-  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float.
+  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
+  /// that is not loss-invariant.
   double drift_tolerance = 0.0;
 };
 
@@ -43,7 +44,8 @@ ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
 }
 
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, tells it the
-/// optimizer's next step, searches, commits or refuses, and applies the state policy.
+/// optimizer's next step, searches, commits or refuses, and applies the state policy. A `Refusal`
+/// of the symmetry becomes a refused certificate.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

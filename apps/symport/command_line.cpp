@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "config_file.hpp"
 #include "errors.hpp"
+#include "help.hpp"
 #include "nearest_name.hpp"
 #include "registry.hpp"
 #include "terminal.hpp"
@@ -18,12 +19,6 @@
 namespace symport::cli {
 
 namespace {
-
-constexpr const char* description =
-    "Symport makes optimizers faster by symmetry teleportation: now and then it jumps to another "
-    "point\n"
-    "of the same loss from which the next steps decrease the loss faster.\n\n"
-    "Without a command it runs the demo.";
 
 std::string flag(const Option& option) { return "--" + option.name; }
 
@@ -36,36 +31,34 @@ std::string typed_as(const std::string& command) {
 class Subcommand {
  public:
   Subcommand(const Command& command, CLI::App& program) : command_(command) {
-    app_ = program.add_subcommand(command.name, command.summary);
-    app_->description(command.details);
+    app_ = program.add_subcommand(command.name);
     app_->allow_extras();
-    app_->set_help_flag("-h,--help", "show this help")->group("Output");
     for (const Option& option : command.positionals) {
-      bind(option, app_->add_option(option.name, values_[option.name], option.help), option.value);
+      bind(option, app_->add_option(option.name, values_[option.name]), option.value);
     }
     for (const Option& option : command.options) {
       CLI::Option* handle = option.value.empty()
-                                ? app_->add_flag(flag(option), option.help)
-                                : app_->add_option(flag(option), values_[option.name], option.help);
+                                ? app_->add_flag(flag(option))
+                                : app_->add_option(flag(option), values_[option.name]);
       bind(option, handle, flag(option));
     }
-    std::string footer = "Examples:";
-    for (const std::string& line : CLI::detail::split(command.examples, '\n')) {
-      footer += "\n  " + line;
-    }
-    app_->footer(footer);
   }
 
   const Command& command() const { return command_; }
   bool chosen() const { return app_->parsed(); }
-  std::vector<std::string> leftovers() const { return app_->remaining(); }
+  /// Words that no option took, without the mark `--` that ends the options.
+  std::vector<std::string> leftovers() const {
+    std::vector<std::string> words = app_->remaining();
+    std::erase(words, "--");
+    return words;
+  }
 
   Given given() const {
     Given given;
     for (const Binding& binding : bindings_) {
       if (binding.handle->count() == 0) continue;
-      const std::string text = binding.is_switch ? (binding.handle->as<bool>() ? "true" : "false")
-                                                 : values_.at(binding.name);
+      const std::string text =
+          binding.is_switch ? binding.handle->results().back() : values_.at(binding.name);
       given.set(binding.name, {text, binding.origin});
     }
     return given;
@@ -80,8 +73,6 @@ class Subcommand {
   };
 
   void bind(const Option& option, CLI::Option* handle, const std::string& origin) {
-    handle->group(option.group);
-    if (!option.value.empty()) handle->type_name(option.value);
     bindings_.push_back({option.name, origin, option.value.empty(), handle});
   }
 
@@ -122,20 +113,6 @@ std::vector<std::string> flags_of(const Command& command, bool with_value_only) 
                                join(names), suggestion));
 }
 
-/// What CLI11 finds wrong, in our words: a value that is missing or given twice.
-[[noreturn]] void reject_count(const CLI::ArgumentMismatch& error,
-                               const std::vector<std::string>& arguments) {
-  const std::string message = error.what();
-  const std::string name = message.substr(0, message.find(':'));
-  const auto same = [&](const std::string& word) {
-    return word == name || word.starts_with(name + "=");
-  };
-  if (std::count_if(arguments.begin(), arguments.end(), same) > 1) {
-    throw UsageError(name, "given more than once");
-  }
-  throw UsageError(name, "its value is missing");
-}
-
 /// Parses and dispatches; `program` is set to the words that messages begin with.
 int dispatch(std::vector<std::string> arguments, std::string& program) {
   const std::vector<Command> commands = all_commands();
@@ -145,21 +122,19 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     value_flags.insert(value_flags.end(), flags.begin(), flags.end());
     if (!arguments.empty() && arguments[0] == command.name) program = typed_as(command.name);
   }
-  arguments = join_negative_numbers(arguments, value_flags);
+  arguments = join_values(arguments, value_flags);
   if (arguments.empty()) arguments = {"demo"};
   if (arguments[0] == "help") {
     arguments.erase(arguments.begin());
     arguments.push_back("--help");
   }
 
-  CLI::App app(description, "symport");
+  CLI::App app;
   app.allow_extras();
   app.require_subcommand(0, 1);
-  app.set_help_flag("-h,--help", "show this help; also behind a command");
-  const CLI::Option* version =
-      app.add_flag("--version", "show the version (with --json: of all parts)");
-  const CLI::Option* json = app.add_flag("--json", "as one JSON object on stdout")->group("");
-  app.get_formatter()->column_width(28);
+  bool version = false, json = false;
+  app.add_flag("--version", version);
+  app.add_flag("--json", json);
   std::vector<Subcommand> subcommands;
   subcommands.reserve(commands.size());
   for (const Command& command : commands) subcommands.emplace_back(command, app);
@@ -167,10 +142,14 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    print(app.help());
+    const auto chosen = std::find_if(subcommands.begin(), subcommands.end(),
+                                     [](const Subcommand& s) { return s.chosen(); });
+    print(chosen == subcommands.end() ? program_help(commands) : command_help(chosen->command()));
     return exit_done;
   } catch (const CLI::ArgumentMismatch& error) {
-    reject_count(error, arguments);
+    // A missing value was found before; what is left is a flag that stands there twice.
+    const std::string message = error.what();
+    throw UsageError(message.substr(0, message.find(':')), "given more than once");
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
@@ -194,8 +173,8 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     if (word.starts_with("-")) reject_leftover(word, "", {"--version", "--json"});
     reject_command(word, commands);
   }
-  if (version->count() == 0) throw UsageError("--json", "it needs a command or --version");
-  print(version_text(json->count() > 0));
+  if (!version) throw UsageError("--json", "it needs a command or --version");
+  print(version_text(json));
   return exit_done;
 }
 
@@ -209,15 +188,21 @@ bool looks_negative(std::string_view word) {
 
 }  // namespace
 
-std::vector<std::string> join_negative_numbers(const std::vector<std::string>& arguments,
-                                               const std::vector<std::string>& flags) {
+std::vector<std::string> join_values(const std::vector<std::string>& arguments,
+                                     const std::vector<std::string>& flags) {
   std::vector<std::string> joined;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     joined.push_back(arguments[i]);
-    const bool takes_value = std::find(flags.begin(), flags.end(), arguments[i]) != flags.end();
-    if (takes_value && i + 1 < arguments.size() && looks_negative(arguments[i + 1])) {
-      joined.back() += "=" + arguments[++i];
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    if (std::find(flags.begin(), flags.end(), name) == flags.end()) continue;
+    const auto missing = [&] { throw UsageError(name, "its value is missing"); };
+    if (name != arguments[i]) {
+      if (name.size() + 1 == arguments[i].size()) missing();
+      continue;
     }
+    if (i + 1 == arguments.size() || arguments[i + 1].empty()) missing();
+    if (!looks_negative(arguments[i + 1]) && arguments[i + 1].starts_with("-")) missing();
+    joined.back() += "=" + arguments[++i];
   }
   return joined;
 }

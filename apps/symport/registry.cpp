@@ -90,7 +90,7 @@ const std::vector<FunctionEntry>& functions() {
        {{.name = "A", .value = Ellipse().a(), .smallest = 0.0}},
        [](const std::vector<double>& p) { return problem(Ellipse(p[0]), ellipse_rotation(p[0])); }},
       {"rosenbrock",
-       "100 (x1^2 - x2)^2 + (x1 - 1)^2, summed over PAIRS pairs of variables",
+       "100 (x1^2 - x2)^2 + (x1 - 1)^2, summed over PAIRS of variables",
        {{.name = "PAIRS",
          .value = static_cast<double>(Rosenbrock().dimension() / 2),
          .whole = true,
@@ -103,7 +103,7 @@ const std::vector<FunctionEntry>& functions() {
        {},
        [](const std::vector<double>&) { return problem(Booth(), booth_rotation()); }},
       {"quadratic",
-       "w'Aw in N variables, eigenvalues of A spaced geometrically from 1 to CONDITION",
+       "w'Aw in N variables, eigenvalues of A from 1 to CONDITION",
        {{.name = "N", .value = 10, .whole = true, .largest = largest_size},
         {.name = "CONDITION", .value = 100, .largest = 1e12}},
        [](const std::vector<double>& p) {
@@ -111,7 +111,7 @@ const std::vector<FunctionEntry>& functions() {
          return problem(quadratic, OrthogonalSymmetry(quadratic));
        }},
       {"factorization",
-       "|Y - UV|^2, Y random (always the same) of size ROWS x COLS and rank RANK",
+       "|Y - UV|^2, Y a fixed random matrix of that rank",
        {{.name = "ROWS", .value = 8, .whole = true, .largest = largest_size},
         {.name = "COLS", .value = 6, .whole = true, .largest = largest_size},
         {.name = "RANK", .value = 3, .whole = true, .largest = largest_size}},

@@ -68,11 +68,12 @@ struct OptimizerEntry {
 struct SearchEntry {
   std::string name;
   std::string summary;
-  std::optional<Index>
-      steps;  ///< the default of --search-steps; unset: the search has no such option
-  std::optional<double> rate;  ///< likewise --search-rate
-  ObjectiveKind (*objective)(const Optimizer&) = default_objective<double>;  ///< when none is given
-  /// From the two numbers above, which are ignored where the search has no such option.
+  /// The defaults of --search-steps and --search-rate; unset: the search has no such option.
+  std::optional<Index> steps = std::nullopt;
+  std::optional<double> rate = std::nullopt;
+  /// What a teleport maximises when nothing is said.
+  ObjectiveKind (*objective)(const Optimizer&) = default_objective<double>;
+  /// Numbers for which the search has no option are ignored.
   std::function<std::unique_ptr<Search>(Index steps, double rate)> make;
 };
 

@@ -28,8 +28,8 @@ struct Case {
   double fixed_rate;
 };
 constexpr Case cases[] = {
-    {"ellipse", "0", 0.01},   {"rosenbrock", "every:100+99", 0.1},  {"booth", "4", 0.001},
-    {"quadratic", "0", 1e-4}, {"factorization", "every:100", 1e-5},
+    {"ellipse", "0", 0.003},  {"rosenbrock", "every:100+99", 0.1},    {"booth", "4", 0.001},
+    {"quadratic", "0", 1e-5}, {"factorization", "every:50+49", 1e-5},
 };
 
 constexpr RateGrid rates;
@@ -113,11 +113,14 @@ std::string table_text(const std::vector<Row>& rows, const Style& style) {
 
 std::string explanation() {
   return fmt::format(
-      "\nteleports: accepted of tried; drift: largest relative change of the loss by one of them;\n"
-      "cost: in gradients, teleports included. The best rate is the one with the smallest final "
-      "loss\n"
-      "among rates from {} to {}, {} a decade; what it costs to find it is not counted.\n"
-      "The paper's search: {} ascent steps on |gradient|^2 at a fixed rate.\n",
+      "\n"
+      "teleports  accepted of tried\n"
+      "drift      largest relative change of the loss at a teleport\n"
+      "cost       in gradients, teleports included\n"
+      "best rate  the smallest final loss among rates from {} to {}, {} a decade; finding it is "
+      "not\n"
+      "           counted as cost\n"
+      "paper's    {} ascent steps on |gradient|^2 at a fixed rate, from a random angle\n",
       rates.lowest, rates.highest, rates.per_decade, *find_entry(searches(), "fixed").steps);
 }
 
@@ -185,7 +188,7 @@ Command demo_command() {
       .examples = "symport demo\nsymport demo --out runs/demo --force",
       .positionals = {},
       .options = {{"seed", "N",
-                   fmt::format("of the random numbers in searches (default {})",
+                   fmt::format("seed of the random numbers in searches (default {})",
                                OptimizeOptions{}.seed)},
                   {"out", "DIR", "where to write (default: runs/demo-DATE-TIME)", "Output"},
                   common::force(),

@@ -30,9 +30,9 @@ std::vector<Section> sections() {
     std::string summary = entry.summary;
     std::vector<std::string> defaults;
     for (const Parameter& parameter : entry.parameters) {
-      defaults.push_back(fmt::format("{} {}", parameter.name, parameter.value));
+      defaults.push_back(fmt::format("{}", parameter.value));
     }
-    if (!defaults.empty()) summary += fmt::format(" (default {})", join(defaults));
+    if (!defaults.empty()) summary += fmt::format(" (default :{})", join(defaults, ","));
     all.back().lines.push_back({entry.name, entry.usage(), summary});
   }
   const auto add = [&](const char* title, const auto& entries) {

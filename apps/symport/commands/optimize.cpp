@@ -31,8 +31,8 @@ std::string details() {
       "Minimises a test function with an optimizer that teleports now and then: it jumps along "
       "the\n"
       "function's symmetry to a point with the same loss from which the next steps gain more\n"
-      "(Algorithm 1).\n\nFunctions: {}",
-      join(usages));
+      "(Algorithm 1).\n\nFunctions (symport list says more):\n  {}",
+      join(usages, "\n  "));
 }
 
 constexpr const char* examples =
@@ -49,22 +49,22 @@ std::vector<Option> options() {
   return {
       {"start", "X1,X2,...", "starting point (default: the function's own)", run},
       {"optimizer", "NAME",
-       fmt::format("{} (default {})", join(names_of(optimizers())), defaults.optimizer), run},
+       fmt::format("{}\n(default {})", join(names_of(optimizers())), defaults.optimizer), run},
       {"lr", "RATE|auto",
        "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD,\n"
        "or auto, which measures the step (gd only) (default: the function's own)",
        run},
       {"steps", "N", "number of steps (default: the function's own)", run},
-      {"seed", "N", fmt::format("of the random numbers in searches (default {})", defaults.seed),
-       run},
-      {"config", "FILE", "options from a TOML file, such as a run's config.toml; flags win", run},
+      {"seed", "N",
+       fmt::format("seed of the random numbers in searches (default {})", defaults.seed), run},
+      {"config", "FILE", "options from a TOML file, like the config.toml of a run; flags win", run},
       {"teleport", "SCHEDULE",
        fmt::format("steps before which to teleport: 5 | 0,10,20 | 0..40:10 | every:100 |\n"
                    "every:100+99 | never (default {})",
                    defaults.teleport.to_string()),
        teleport},
       {"search", "NAME",
-       fmt::format("how the destination is found: {} (default {})", join(names_of(searches())),
+       fmt::format("how the destination is found: {}\n(default {})", join(names_of(searches())),
                    defaults.search),
        teleport},
       {"search-steps", "N",
@@ -81,7 +81,7 @@ std::vector<Option> options() {
                    to_string(ObjectiveKind::predicted_decrease)),
        teleport},
       {"bound", "C",
-       fmt::format("only destinations where rate * curvature along the gradient <= C (default {})",
+       fmt::format("only destinations where rate * curvature along the gradient <= C\n(default {})",
                    defaults.bound),
        teleport},
       {"cap", "C",

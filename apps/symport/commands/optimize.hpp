@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "optimization.hpp"
 #include "run_directory.hpp"
+#include "terminal.hpp"
 
 namespace symport::cli {
 

@@ -20,7 +20,10 @@ void require_positive(const char* field, double value) {
 }  // namespace
 
 Criterion::Criterion(const CriterionOptions& options) : options_(options) {
-  require_positive("learning_rate", options.learning_rate);
+  if (!(options.learning_rate >= 0.0 && std::isfinite(options.learning_rate))) {
+    throw InvalidArgument("learning_rate", fmt::format("{}", options.learning_rate),
+                          "a finite number >= 0");
+  }
   require_positive("bound", options.bound);
   if (options.cap) {
     require_positive("cap", *options.cap);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 
 namespace symport {
 
@@ -16,8 +17,8 @@ std::uint32_t Random::bits() {
                                               static_cast<std::uint32_t>(block >> 32),
                                               static_cast<std::uint32_t>(state_.stream),
                                               static_cast<std::uint32_t>(state_.stream >> 32)}};
-    const r123::Philox4x32::key_type key{{static_cast<std::uint32_t>(state_.seed),
-                                          static_cast<std::uint32_t>(state_.seed >> 32)}};
+    const r123::Philox4x32::key_type key{
+        {static_cast<std::uint32_t>(state_.seed), static_cast<std::uint32_t>(state_.seed >> 32)}};
     const auto words = r123::Philox4x32{}(counter, key);
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = words[i];
     block_ = block;
@@ -44,6 +45,12 @@ Index Random::below(Index n) {
     const std::uint64_t high = bits();
     const std::uint64_t draw = (high << 32) | bits();
     if (draw < unbiased) return static_cast<Index>(draw % range);
+  }
+}
+
+void Random::shuffle(std::vector<Index>& items) {
+  for (std::size_t left = items.size(); left > 1; --left) {
+    std::swap(items[left - 1], items[static_cast<std::size_t>(below(static_cast<Index>(left)))]);
   }
 }
 

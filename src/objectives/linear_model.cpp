@@ -11,10 +11,9 @@ namespace symport {
 
 LinearModel::LinearModel(Matrix X, Matrix Y) : X_(std::move(X)), Y_(std::move(Y)) {
   if (X_.size() == 0 || Y_.size() == 0 || X_.cols() != Y_.cols()) {
-    throw InvalidArgument("X, Y",
-                          fmt::format("{} x {} and {} x {}", X_.rows(), X_.cols(), Y_.rows(),
-                                      Y_.cols()),
-                          "matrices with the same number of columns, at least 1");
+    throw InvalidArgument(
+        "X, Y", fmt::format("{} x {} and {} x {}", X_.rows(), X_.cols(), Y_.rows(), Y_.cols()),
+        "matrices with the same number of columns, at least 1");
   }
   if (!X_.allFinite()) throw InvalidArgument("X", "a non-finite entry", "finite numbers");
   if (!Y_.allFinite()) throw InvalidArgument("Y", "a non-finite entry", "finite numbers");

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "symport/objectives/objective.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "symport/core/dense.hpp"
+
 namespace symport {
 
 template <Real Scalar>
-void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const {
+void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
+                                              Out<Scalar> result) const {
   // Central difference over e |v| = cbrt(roundoff) * max(1, |w|), where truncation and rounding
   // errors balance.
   const Scalar norm = v.norm();
@@ -23,6 +25,13 @@ void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v, Out<Sc
   hessian_vector(w + e * v, v, result);
   hessian_vector(w - e * v, v, minus);
   result = (result - minus) / (2 * e);
+}
+
+template <Real Scalar>
+double BasicObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
+  VectorOf<Scalar> Hv(v.size());
+  hessian_vector(w, v, Hv);
+  return static_cast<double>(v.dot(Hv));
 }
 
 Matrix hessian(const Objective& objective, In<double> w) {
@@ -81,10 +90,7 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
       q = Hq / static_cast<Scalar>(beta);
     }
   }
-  Eigen::SelfAdjointEigenSolver<Matrix> solver;
-  solver.computeFromTridiagonal(diagonal.head(k), off_diagonal.head(std::max<Index>(k - 1, 0)),
-                                Eigen::EigenvaluesOnly);
-  return solver.eigenvalues()[k - 1];
+  return tridiagonal_eigenvalues(diagonal.head(k), off_diagonal.head(k - 1))[k - 1];
 }
 
 template class BasicObjective<float>;

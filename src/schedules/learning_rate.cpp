@@ -14,7 +14,8 @@ namespace symport {
 
 namespace {
 
-constexpr const char* grammar = "a finite number > 0, step:RATE,FACTOR,PERIOD or cosine:RATE,PERIOD";
+constexpr const char* grammar =
+    "a finite number > 0, step:RATE,FACTOR,PERIOD or cosine:RATE,PERIOD";
 
 [[noreturn]] void reject(std::string_view text) {
   throw InvalidArgument("learning_rate", fmt::format("'{}'", text), grammar);
@@ -84,7 +85,7 @@ LearningRate LearningRate::parse(std::string_view text) {
   return LearningRate(n[0]);
 }
 
-double LearningRate::at(Index t) const {
+double LearningRate::varying(Index t) const {
   switch (kind_) {
     case Kind::constant:
       return rate_;

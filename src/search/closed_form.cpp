@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "symport/core/status.hpp"
 
@@ -47,17 +49,29 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
                                         : std::string("closed form")};
   }
 
+  const auto value_at = [&](double log_kappa) {
+    orbit.solve(criterion.objective(), eta, std::exp(log_kappa));
+    return criterion.value(orbit);
+  };
   double best = start, best_log = 0.0;
   const auto offer = [&](double log_kappa) {
-    orbit.solve(criterion.objective(), eta, std::exp(log_kappa));
-    const double value = criterion.value(orbit);
+    const double value = value_at(log_kappa);
     if (!better(value, best) || !criterion.allows(orbit)) return;
     best = value;
     best_log = log_kappa;
   };
-  // Coarse to fine: a geometric grid, then the gaps beside the best, halved.
+  // Coarse to fine: a geometric grid, then the gaps beside the best, halved. To ask whether a point
+  // is allowed can cost far more than its value, so the grid is asked from its best value
+  // downwards.
   const double spacing = std::log(options_.max_kappa) / static_cast<double>(options_.trials);
-  for (Index i = 1; i <= options_.trials; ++i) offer(spacing * static_cast<double>(i));
+  std::vector<std::pair<double, double>> grid;  // value, log kappa
+  for (Index i = 1; i <= options_.trials; ++i) {
+    const double log_kappa = spacing * static_cast<double>(i);
+    const double value = value_at(log_kappa);
+    if (better(value, start)) grid.emplace_back(value, log_kappa);
+  }
+  std::sort(grid.rbegin(), grid.rend());
+  for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);
   for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
     const double centre = best_log;
     if (centre - gap > 0.0) offer(centre - gap);

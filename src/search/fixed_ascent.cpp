@@ -32,7 +32,7 @@ SearchOutcome FixedAscent::run(Orbit& orbit, Criterion& criterion, Random& rando
       return {false, fmt::format("ascent step {} left the domain of the action", step)};
     }
   }
-  return {true, fmt::format("{} fixed ascent steps at rate {}", options_.steps, options_.rate)};
+  return {true, "fixed ascent"};
 }
 
 }  // namespace symport

@@ -16,8 +16,8 @@ OrbitAscent::OrbitAscent(const OrbitAscentOptions& options) : options_(options) 
   };
   require(options.max_steps >= 1, "max_steps", static_cast<double>(options.max_steps),
           "a whole number >= 1");
-  require(options.step_size > 0 && std::isfinite(options.step_size), "step_size",
-          options.step_size, "a finite number > 0");
+  require(options.step_size > 0 && std::isfinite(options.step_size), "step_size", options.step_size,
+          "a finite number > 0");
   require(options.growth >= 1, "growth", options.growth, "a number >= 1");
   require(options.shrink > 0 && options.shrink < 1, "shrink", options.shrink,
           "a number between 0 and 1");

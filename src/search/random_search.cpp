@@ -33,7 +33,8 @@ SearchOutcome RandomSearch::run(Orbit& orbit, Criterion& criterion, Random& rand
     best = value;
     winner = before;
   }
-  if (!winner) return {false, fmt::format("none of {} random elements is better", options_.samples)};
+  if (!winner)
+    return {false, fmt::format("none of {} random elements is better", options_.samples)};
   Random replay(*winner);
   orbit.randomize(replay, options_.spread);
   return {true, fmt::format("best of {} random elements", options_.samples)};

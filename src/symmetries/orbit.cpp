@@ -30,17 +30,22 @@ void BasicOrbit<Scalar>::point_changed() {
 }
 
 template <Real Scalar>
+void BasicOrbit<Scalar>::current_gradient(In<Scalar> w, Out<Scalar> gradient) {
+  objective().gradient(w, gradient);
+  charge(1.0);
+}
+
+template <Real Scalar>
 StepForecast BasicOrbit<Scalar>::forecast() {
   if (!forecast_) {
     if (!next_step_) throw std::logic_error("Orbit::forecast: no next step was set");
     const Index n = objective().dimension();
-    VectorOf<Scalar> w(n), gradient(n), u(n), Hu(n);
+    VectorOf<Scalar> w(n), gradient(n), u(n);
     commit(w);
-    objective().gradient(w, gradient);
+    current_gradient(w, gradient);
     next_step_(w, gradient, u);
-    objective().hessian_vector(w, u, Hu);
-    charge(3.0);
-    forecast_ = StepForecast{static_cast<double>(gradient.dot(u)), static_cast<double>(u.dot(Hu))};
+    forecast_ = StepForecast{static_cast<double>(gradient.dot(u)), objective().curvature(w, u)};
+    charge(2.0);
   }
   return *forecast_;
 }
@@ -51,9 +56,10 @@ double BasicOrbit<Scalar>::largest_curvature() {
     const Index n = objective().dimension();
     VectorOf<Scalar> w(n), gradient(n);
     commit(w);
-    objective().gradient(w, gradient);
-    largest_curvature_ = symport::largest_curvature<Scalar>(objective(), w, gradient, lanczos_steps);
-    charge(1.0 + 2.0 * static_cast<double>(std::min(n, lanczos_steps)));
+    current_gradient(w, gradient);
+    largest_curvature_ =
+        symport::largest_curvature<Scalar>(objective(), w, gradient, lanczos_steps);
+    charge(2.0 * static_cast<double>(std::min(n, lanczos_steps)));
   }
   return *largest_curvature_;
 }
@@ -63,7 +69,7 @@ double BasicOrbit<Scalar>::next_loss(double learning_rate) {
   const Index n = objective().dimension();
   VectorOf<Scalar> w(n), gradient(n);
   commit(w);
-  objective().gradient(w, gradient);
+  current_gradient(w, gradient);
   if (next_step_) {
     VectorOf<Scalar> u(n);
     next_step_(w, gradient, u);
@@ -71,7 +77,7 @@ double BasicOrbit<Scalar>::next_loss(double learning_rate) {
   } else {
     w -= static_cast<Scalar>(learning_rate) * gradient;
   }
-  charge(1.5);
+  charge(0.5);
   return objective().value(w);
 }
 

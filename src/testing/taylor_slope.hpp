@@ -11,12 +11,12 @@
 
 namespace symport::testing {
 
-/// Judges a remainder that must fall like e^2. `remainder(e)` is the error at step e, `scale` the size
-/// of the quantities that were subtracted.
+/// Judges a remainder that must fall like e^2. `remainder(e)` is the error at step e, `scale` the
+/// size of the quantities that were subtracted.
 ///
-/// The slope counts at the smallest steps, where a wrong derivative leaves a remainder of first order;
-/// at large ones the higher orders hide it. Rounding ends the range: its level is read off at steps far
-/// too small for the remainder of a right derivative.
+/// The slope counts at the smallest steps, where a wrong derivative leaves a remainder of first
+/// order; at large ones the higher orders hide it. Rounding ends the range: its level is read off
+/// at steps far too small for the remainder of a right derivative.
 template <class Remainder>
 CheckResult judge_slope(const std::string& subject, const Remainder& remainder, double scale) {
   double noise = 0.0;

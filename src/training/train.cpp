@@ -10,7 +10,8 @@ RunSummary train(const BasicObjective<Scalar>& objective, const BasicOptimizer<S
                  VectorOf<Scalar>& w, const TrainOptions<Scalar>& options) {
   const Teleportation<Scalar>& plan = options.teleport;
   if (!plan.symmetry && !plan.schedule.empty()) {
-    throw InvalidArgument("teleport.symmetry", "none with a schedule", "a symmetry of the objective");
+    throw InvalidArgument("teleport.symmetry", "none with a schedule",
+                          "a symmetry of the objective");
   }
   return run_loop<Scalar>(objective, optimizer, w, options, plan.schedule,
                           [&](double rate, Random& random, OptimizerState<Scalar>& state) {

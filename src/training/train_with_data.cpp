@@ -9,15 +9,15 @@ namespace symport {
 TrainWithDataResult train_with_data(LinearModel& model, const Optimizer& optimizer, Vector& w,
                                     const TrainWithDataOptions& options) {
   if (!options.symmetry && !options.schedule.empty()) {
-    throw InvalidArgument("symmetry", "none with a schedule", "a symmetry of the model and its data");
+    throw InvalidArgument("symmetry", "none with a schedule",
+                          "a symmetry of the model and its data");
   }
   const Index d = model.X().rows();
   TrainWithDataResult result{{}, {Matrix::Identity(d, d)}};
   const OrbitAscent ascent;
   const Search& search = options.search ? *options.search : ascent;
-  const TrainOptions<double> loop{.max_steps = options.max_steps,
-                                  .learning_rate = options.learning_rate,
-                                  .seed = options.seed};
+  const TrainOptions<double> loop{
+      .max_steps = options.max_steps, .learning_rate = options.learning_rate, .seed = options.seed};
   const auto teleport_both = [&](double rate, Random& random, OptimizerState<double>& state) {
     const auto orbit = options.symmetry->orbit(model, w);
     const CriterionOptions criterion{
@@ -25,8 +25,7 @@ TrainWithDataResult train_with_data(LinearModel& model, const Optimizer& optimiz
                                                     ? ObjectiveKind::decrement
                                                     : ObjectiveKind::predicted_decrease),
         .learning_rate = rate};
-    const Certificate certificate =
-        teleport<double>(model, *orbit, search, criterion, random, w);
+    const Certificate certificate = teleport<double>(model, *orbit, search, criterion, random, w);
     if (certificate.accepted) {
       const Matrix g = orbit->data_element();
       model.set_data(g * model.X());

@@ -19,9 +19,7 @@ struct Dual {
   Dual() = default;
   Dual(double v) : value(v) {}  // NOLINT: a number is a dual number
   Dual(T v, T d) : value(std::move(v)), derivative(std::move(d)) {}
-  explicit Dual(T v)
-    requires(!std::same_as<T, double>)
-      : value(std::move(v)) {}
+  explicit Dual(T v) requires(!std::same_as<T, double>) : value(std::move(v)) {}
 
   Dual operator-() const { return {-value, -derivative}; }
   Dual& operator+=(const Dual& b) { return *this = *this + b; }

@@ -9,7 +9,16 @@ namespace symport {
 /// transposes where asked. The one door to the matrix-product library.
 template <Real Scalar>
 void gemm(bool transpose_a, bool transpose_b, Index m, Index n, Index k, Scalar alpha,
-          const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc);
+          const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar beta, Scalar* c,
+          Index ldc);
+
+/// C <- alpha op(A) op(B) + beta C on matrices whose columns are contiguous.
+template <Real Scalar>
+void multiply(Scalar alpha, bool transpose_a, MatrixIn<Scalar> A, bool transpose_b,
+              MatrixIn<Scalar> B, Scalar beta, MatrixOut<Scalar> C) {
+  gemm(transpose_a, transpose_b, C.rows(), C.cols(), transpose_a ? A.rows() : A.cols(), alpha,
+       A.data(), A.outerStride(), B.data(), B.outerStride(), beta, C.data(), C.outerStride());
+}
 
 /// Threads that the matrix products may use (all pools that the library starts).
 void set_threads(int count);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "symport/core/types.hpp"
 
@@ -33,6 +34,8 @@ class Random {
   double normal();
   /// Uniform in {0, ..., n-1}, without bias. Requires n >= 1.
   Index below(Index n);
+  /// Puts the items in a uniformly random order (Fisher-Yates).
+  void shuffle(std::vector<Index>& items);
   /// Independent standard normal entries.
   Matrix normal_matrix(Index rows, Index cols);
 

@@ -11,12 +11,14 @@ struct EvaluationCount {
   Index gradients = 0;
   Index hessian_vectors = 0;
   Index third_derivatives = 0;
+  Index curvatures = 0;
 
-  /// In units of one gradient: a value is half of one, a Hessian-vector product two, a third
-  /// derivative along a direction four.
+  /// In units of one gradient: a value is half of one, a Hessian-vector product or a curvature
+  /// along a direction two, a third derivative along a direction four.
   double gradient_equivalents() const {
     return 0.5 * static_cast<double>(values) + static_cast<double>(gradients) +
-           2.0 * static_cast<double>(hessian_vectors) + 4.0 * static_cast<double>(third_derivatives);
+           2.0 * static_cast<double>(hessian_vectors + curvatures) +
+           4.0 * static_cast<double>(third_derivatives);
   }
 };
 
@@ -44,6 +46,11 @@ class CountingObjective final : public BasicObjective<Scalar> {
     ++count_.third_derivatives;
     inner_.third_derivative(w, v, result);
   }
+  double curvature(In<Scalar> w, In<Scalar> v) const override {
+    ++count_.curvatures;
+    return inner_.curvature(w, v);
+  }
+  const BasicObjective<Scalar>* inner() const override { return &inner_; }
 
   const EvaluationCount& count() const { return count_; }
   void reset() { count_ = {}; }

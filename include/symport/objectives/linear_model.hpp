@@ -5,8 +5,8 @@
 
 namespace symport {
 
-/// L(W, X) = |W X - Y|_F^2 / 2 with W k x d (the parameters, column-major), X d x n, Y k x n; columns
-/// are samples. The data can be replaced, as Algorithm 3 does.
+/// L(W, X) = |W X - Y|_F^2 / 2 with W k x d (the parameters, column-major), X d x n, Y k x n;
+/// columns are samples. The data can be replaced, as Algorithm 3 does.
 class LinearModel final : public Objective {
  public:
   /// Throws InvalidArgument unless X and Y are finite, not empty and have as many columns.

@@ -37,10 +37,18 @@ class MatrixFactorization final : public TestFunction {
   void third_derivative(In<double> w, In<double> v, Out<double> result) const override;
 
   /// Views of the factors inside a flat vector.
-  Eigen::Map<const Matrix> U(In<double> w) const { return ParameterLayout::view(layout_.blocks()[0], w.data()); }
-  Eigen::Map<const Matrix> V(In<double> w) const { return ParameterLayout::view(layout_.blocks()[1], w.data()); }
-  Eigen::Map<Matrix> U(Out<double>& w) const { return ParameterLayout::view(layout_.blocks()[0], w.data()); }
-  Eigen::Map<Matrix> V(Out<double>& w) const { return ParameterLayout::view(layout_.blocks()[1], w.data()); }
+  Eigen::Map<const Matrix> U(In<double> w) const {
+    return ParameterLayout::view(layout_.blocks()[0], w.data());
+  }
+  Eigen::Map<const Matrix> V(In<double> w) const {
+    return ParameterLayout::view(layout_.blocks()[1], w.data());
+  }
+  Eigen::Map<Matrix> U(Out<double>& w) const {
+    return ParameterLayout::view(layout_.blocks()[0], w.data());
+  }
+  Eigen::Map<Matrix> V(Out<double>& w) const {
+    return ParameterLayout::view(layout_.blocks()[1], w.data());
+  }
 
  private:
   Matrix Y_;

@@ -25,6 +25,11 @@ class BasicObjective {
   /// result <- d/de H(w + e v) v at e = 0, the third derivative of L along v, v and a free index.
   /// The default is a central difference of two Hessian-vector products.
   virtual void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const;
+  /// v' H(w) v. The default is one Hessian-vector product.
+  virtual double curvature(In<Scalar> w, In<Scalar> v) const;
+  /// The objective that this one wraps and asks, unchanged, for every answer; null for all but such
+  /// wrappers.
+  virtual const BasicObjective* inner() const { return nullptr; }
 };
 
 using Objective = BasicObjective<double>;

@@ -33,8 +33,8 @@ class BasicOptimizer {
   virtual OptimizerState<Scalar> init(Index dimension) const = 0;
   /// One step, w <- w - u. `loss` and `gradient` are those of the objective at w.
   virtual StepOutcome step(const BasicObjective<Scalar>& objective, double loss,
-                           In<Scalar> gradient, double learning_rate,
-                           OptimizerState<Scalar>& state, Out<Scalar> w) const = 0;
+                           In<Scalar> gradient, double learning_rate, OptimizerState<Scalar>& state,
+                           Out<Scalar> w) const = 0;
   /// u <- the step that `step` would take at w, with the state untouched.
   virtual void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
                        double learning_rate, const OptimizerState<Scalar>& state,
@@ -56,8 +56,7 @@ class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
                       OptimizerState<Scalar>& state, Out<Scalar> u) const = 0;
 
   StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
-                   double learning_rate, OptimizerState<Scalar>& state,
-                   Out<Scalar> w) const final;
+                   double learning_rate, OptimizerState<Scalar>& state, Out<Scalar> w) const final;
   void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
                double learning_rate, const OptimizerState<Scalar>& state,
                Out<Scalar> u) const final;

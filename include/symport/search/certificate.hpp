@@ -36,10 +36,11 @@ struct DriftInput {
 
 /// |L' - L| / max(|L|, floor).
 ///
-/// Rounding the parameters alone changes L by about r = u |dL/dw| |w| + u^2 |w|^2 (Phi/J) / 2 with u
-/// the unit roundoff (the larger of both points counts). Near a minimum r exceeds |L| times any useful
-/// tolerance, and a relative drift means nothing. So floor = 1000 r / tolerance: a change of one r
-/// there counts as a thousandth of the tolerance, and far from a minimum the floor plays no part.
+/// Rounding the parameters alone changes L by about r = u |dL/dw| |w| + u^2 |w|^2 (Phi/J) / 2 with
+/// u the unit roundoff (the larger of both points counts). Near a minimum r exceeds |L| times any
+/// useful tolerance, and a relative drift means nothing. So floor = 1000 r / tolerance: a change of
+/// one r there counts as a thousandth of the tolerance, and far from a minimum the floor plays no
+/// part.
 double drift(const DriftInput& in, double unit_roundoff, double tolerance);
 
 }  // namespace symport

@@ -6,14 +6,15 @@
 namespace symport {
 
 struct ClosedFormOptions {
-  double kappa = 0.0;       ///< bound on the group element where one is needed; 0: chosen by the criterion
+  double kappa =
+      0.0;  ///< bound on the group element where one is needed; 0: chosen by the criterion
   double max_kappa = 64.0;  ///< largest one tried when chosen
   Index trials = 13;        ///< values of kappa tried, geometric between 1 and `max_kappa`
 };
 
-/// Goes straight to the maximiser where the orbit knows it: quadratic forms (an eigenvector), factor
-/// pairs and positive rescaling (best element within a bound kappa; the criterion picks kappa among
-/// `trials` values, then refines once between the neighbours of the best).
+/// Goes straight to the maximiser where the orbit knows it: quadratic forms (an eigenvector),
+/// factor pairs and positive rescaling (best element within a bound kappa; the criterion picks
+/// kappa among `trials` values, then refines once between the neighbours of the best).
 class ClosedFormSearch final : public Search {
  public:
   explicit ClosedFormSearch(const ClosedFormOptions& options = {});

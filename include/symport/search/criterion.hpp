@@ -16,10 +16,10 @@ struct CriterionOptions {
   double learning_rate = 1e-3;
   /// Only candidates with eta Phi / J <= bound (infinity: no bound).
   double bound = std::numeric_limits<double>::infinity();
-  /// Only candidates with eta lambda_max(H) <= cap (or below 2 and not larger than at the start), and
-  /// from which the real next step ends no higher than the one from the start: the quadratic model
-  /// sees one direction and two derivatives only. Unset: 1.5 for `predicted_decrease`, none for the
-  /// others. Infinity: none.
+  /// Only candidates with eta lambda_max(H) <= cap (or below 2 and not larger than at the start),
+  /// and from which the real next step ends no higher than the one from the start: the quadratic
+  /// model sees one direction and two derivatives only. Unset: 1.5 for `predicted_decrease`, none
+  /// for the others. Infinity: none.
   std::optional<double> cap = std::nullopt;
 };
 
@@ -46,8 +46,8 @@ class Criterion {
   };
   Weights weights(Orbit& orbit) const;
 
-  /// Remembers lambda_max and the next loss at the start, with which `allows` compares. Costs nothing
-  /// without a cap.
+  /// Remembers lambda_max and the next loss at the start, with which `allows` compares. Costs
+  /// nothing without a cap.
   void begin(Orbit& orbit);
   /// Whether bound and cap hold at the current point.
   bool allows(Orbit& orbit) const;

@@ -7,12 +7,12 @@ namespace symport {
 
 struct RandomSearchOptions {
   Index samples = 10;
-  double spread = 0.5;         ///< of the random elements of a non-compact group
-  bool keep_the_best = true;   ///< false: go to the first sample whatever it is worth
+  double spread = 0.5;        ///< of the random elements of a non-compact group
+  bool keep_the_best = true;  ///< false: go to the first sample whatever it is worth
 };
 
-/// Random elements of the group: the search for discrete groups, and with `keep_the_best = false` and
-/// one sample the neural teleportation of Armenta et al., which looks at no objective.
+/// Random elements of the group: the search for discrete groups, and with `keep_the_best = false`
+/// and one sample the neural teleportation of Armenta et al., which looks at no objective.
 class RandomSearch final : public Search {
  public:
   explicit RandomSearch(const RandomSearchOptions& options = {});

@@ -18,8 +18,8 @@ class DataOrbit : public BasicOrbit<double> {
   using BasicOrbit<double>::BasicOrbit;
 };
 
-/// GL(d) on a linear model and its data: g.(W, X) = (W g^-1, g X). Predictions W X do not change, for
-/// any data that g is applied to. Exact for invertible g.
+/// GL(d) on a linear model and its data: g.(W, X) = (W g^-1, g X). Predictions W X do not change,
+/// for any data that g is applied to. Exact for invertible g.
 ///
 /// With X' = g X, R = W X - Y (which stays), K = X'X'^T seen from the samples, K = X'^T X':
 ///   J = tr(R'R K),   dJ/dT   = 2 X' R'R X'^T

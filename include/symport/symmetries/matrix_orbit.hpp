@@ -8,8 +8,8 @@ namespace symport {
 /// The generic orbit of a MatrixSymmetry through a point, for any objective.
 ///
 /// The current point is always act(g, start) with the accumulated element g, so that rounding does
-/// not pile up. Per point: one gradient for J, one Hessian-vector product for Phi and dJ/dw, one more
-/// and one third derivative for dPhi/dw.
+/// not pile up. Per point: one gradient for J, one Hessian-vector product for Phi and dJ/dw, one
+/// more and one third derivative for dPhi/dw.
 class MatrixOrbit : public BasicOrbit<double> {
  public:
   /// `symmetry` and `objective` must outlive the orbit.

@@ -14,8 +14,8 @@ namespace symport {
 /// L(w) = |h(w)|^2 (appendix B.1 of the paper), exactly, on all of R^n.
 ///
 /// For n = 2 the orbit is a circle, parameterised by the angle, with a `period()` of 2 pi: searches
-/// see a one-dimensional problem. For n > 2 elements are exponentials of skew matrices, and the inner
-/// product tr(S'T)/2 makes lengths rotation angles. Cost of one action: h, h^-1 and O(n^2).
+/// see a one-dimensional problem. For n > 2 elements are exponentials of skew matrices, and the
+/// inner product tr(S'T)/2 makes lengths rotation angles. Cost of one action: h, h^-1 and O(n^2).
 class RotationSymmetry : public MatrixSymmetry {
  public:
   explicit RotationSymmetry(std::shared_ptr<const ChangeOfVariables> variables);

@@ -13,8 +13,8 @@ struct CheckSymmetryOptions {
 };
 
 /// All laws in the header of MatrixSymmetry at w: identity, composition, inverse, invariance of
-/// `objective`, pull-back (by Taylor slope) and transport (against the gradient at the moved point).
-/// Stops at the first law that fails and says which, with the numbers.
+/// `objective`, pull-back (by Taylor slope) and transport (against the gradient at the moved
+/// point). Stops at the first law that fails and says which, with the numbers.
 CheckResult check_symmetry(const MatrixSymmetry& symmetry, const Objective& objective, In<double> w,
                            Random& random, const CheckSymmetryOptions& options = {});
 

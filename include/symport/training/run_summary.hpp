@@ -22,7 +22,8 @@ struct RunSummary {
   Trace trace;
 
   Index accepted_teleports() const;
-  /// One line: "1000 steps, loss 1.2e-29, |gradient|^2 3.4e-27, 10 teleports (10 accepted), 0.2 ms".
+  /// One line: "1000 steps, loss 1.2e-29, |gradient|^2 3.4e-27, 10 teleports (10 accepted), 0.2
+  /// ms".
   std::string brief_report() const;
 };
 

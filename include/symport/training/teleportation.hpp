@@ -36,7 +36,8 @@ struct Teleportation {
 };
 
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, tells it the
-/// optimizer's next step, searches, commits or refuses, and applies the state policy.
+/// optimizer's next step, searches, commits or refuses, and applies the state policy. A `Refusal`
+/// of the symmetry becomes a refused certificate.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

@@ -28,9 +28,9 @@ struct Trace {
   std::vector<Vector> points;
 };
 
-/// Columns step, loss, grad_sq, learning_rate, evaluations, seconds, teleported and, where points are
-/// kept, x1...; numbers with 17 digits, so that reading them back gives the same doubles. Non-finite
-/// numbers are written as nan, inf, -inf.
+/// Columns step, loss, grad_sq, learning_rate, evaluations, seconds, teleported and, where points
+/// are kept, x1...; numbers with 17 digits, so that reading them back gives the same doubles.
+/// Non-finite numbers are written as nan, inf, -inf.
 void write_csv(const Trace& trace, std::ostream& out);
 
 }  // namespace symport

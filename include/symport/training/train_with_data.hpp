@@ -34,8 +34,8 @@ struct TrainWithDataResult {
 ///     if t in K:  g <- argmax over the orbit;  (w, X) <- g.(w, X);  f <- g_X o f
 ///     w <- w - u(dL/dw)
 ///
-/// `w` and the model's data are moved in place. A prediction for a new input x is that of w on f(x).
-/// The optimizer's state is reset at a teleport: its old gradients belong to other data.
+/// `w` and the model's data are moved in place. A prediction for a new input x is that of w on
+/// f(x). The optimizer's state is reset at a teleport: its old gradients belong to other data.
 TrainWithDataResult train_with_data(LinearModel& model, const Optimizer& optimizer, Vector& w,
                                     const TrainWithDataOptions& options);
 

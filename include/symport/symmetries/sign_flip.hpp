@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "symport/objectives/mlp.hpp"
+#include "symport/symmetries/symmetry.hpp"
+
+namespace symport {
+
+/// Sign flips of hidden units: row i of [W_m b_m] and column i of W_(m+1) times -1 or 1.
+///
+/// Valid for odd activations, sigma(-x) = -sigma(x) (linear, tanh, asinh, tanh_extended). Not bound
+/// to a batch: the network's function does not change on any data, nor by rounding. The action is
+/// orthogonal, so J and Phi are the same all over the orbit (Corollary of Prop. 5.1). Cost of one
+/// action: O(parameters).
+template <Real Scalar = double>
+class SignFlipSymmetry final : public BasicSymmetry<Scalar> {
+ public:
+  std::string name() const override { return "sign_flip"; }
+  bool transports_state() const override { return true; }
+  /// Random elements are uniform. Throws InvalidArgument when there is no network with a hidden
+  /// layer behind the objective or its activation is not odd.
+  std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
+                                            In<Scalar> w) const override;
+
+  /// w <- signs.w with signs[m-1], entries -1 and 1, for hidden layer m. Throws InvalidArgument for
+  /// an activation that it is not valid for or other entries, std::logic_error when sizes do not
+  /// fit.
+  static void act(const Mlp& network, const std::vector<Vector>& signs, Out<Scalar> w);
+};
+
+}  // namespace symport

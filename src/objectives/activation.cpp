@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+#include "symport/objectives/activation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+namespace {
+
+using Kind = Activation::Kind;
+
+// One struct per function: value, first, second and third derivative, and the inverse if any.
+
+struct Linear {
+  template <class T>
+  T value(T x) const {
+    return x;
+  }
+  template <class T>
+  T first(T) const {
+    return T(1);
+  }
+  template <class T>
+  T second(T) const {
+    return T(0);
+  }
+  template <class T>
+  T third(T) const {
+    return T(0);
+  }
+  template <class T>
+  T inverse(T y) const {
+    return y;
+  }
+};
+
+struct LeakyRelu {
+  double slope;
+  template <class T>
+  T value(T x) const {
+    return x > T(0) ? x : static_cast<T>(slope) * x;
+  }
+  template <class T>
+  T first(T x) const {
+    return x > T(0) ? T(1) : static_cast<T>(slope);
+  }
+  template <class T>
+  T second(T) const {
+    return T(0);
+  }
+  template <class T>
+  T third(T) const {
+    return T(0);
+  }
+  template <class T>
+  T inverse(T y) const {
+    return y > T(0) ? y : y / static_cast<T>(slope);
+  }
+};
+
+struct Tanh {
+  template <class T>
+  T value(T x) const {
+    return std::tanh(x);
+  }
+  /// 1 - tanh^2 without cancellation.
+  template <class T>
+  T first(T x) const {
+    const T e = std::exp(-2 * std::abs(x));
+    return 4 * e / ((1 + e) * (1 + e));
+  }
+  template <class T>
+  T second(T x) const {
+    return -2 * value(x) * first(x);
+  }
+  template <class T>
+  T third(T x) const {
+    const T t = value(x);
+    return (6 * t * t - 2) * first(x);
+  }
+};
+
+struct Sigmoid {
+  template <class T>
+  T value(T x) const {
+    const T e = std::exp(-std::abs(x));
+    return (x > T(0) ? T(1) : e) / (1 + e);
+  }
+  template <class T>
+  T first(T x) const {
+    const T e = std::exp(-std::abs(x));
+    return e / ((1 + e) * (1 + e));
+  }
+  /// s' (1 - 2s) with 1 - 2s = -tanh(x/2).
+  template <class T>
+  T second(T x) const {
+    return -first(x) * std::tanh(x / 2);
+  }
+  template <class T>
+  T third(T x) const {
+    const T t = std::tanh(x / 2);
+    return first(x) * (3 * t * t - 1) / 2;
+  }
+};
+
+struct Asinh {
+  template <class T>
+  T value(T x) const {
+    return std::asinh(x);
+  }
+  template <class T>
+  T first(T x) const {
+    return 1 / std::hypot(T(1), x);
+  }
+  template <class T>
+  T second(T x) const {
+    const T c = first(x);
+    return -(x * c) * c * c;
+  }
+  template <class T>
+  T third(T x) const {
+    const T c = first(x), s = x * c;
+    return (2 * s * s - c * c) * c * c * c;
+  }
+  template <class T>
+  T inverse(T y) const {
+    return std::sinh(y);
+  }
+};
+
+struct Gelu {
+  template <class T>
+  static T density(T x) {
+    return std::exp(-x * x / 2) *
+           static_cast<T>(0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2);
+  }
+  template <class T>
+  static T probability(T x) {
+    return std::erfc(-x / static_cast<T>(std::numbers::sqrt2)) / 2;
+  }
+  template <class T>
+  T value(T x) const {
+    return x * probability(x);
+  }
+  template <class T>
+  T first(T x) const {
+    return probability(x) + x * density(x);
+  }
+  template <class T>
+  T second(T x) const {
+    return density(x) * (2 - x * x);
+  }
+  template <class T>
+  T third(T x) const {
+    return density(x) * x * (x * x - 4);
+  }
+};
+
+/// b(x) + 2 e^-N sinh x for a bounded, increasing b with values in (low, high).
+template <class Bounded>
+struct Extended {
+  Bounded bounded;
+  double low, high;
+  double N;
+
+  /// 2 e^-N sinh x, which stays finite longer than sinh x does.
+  template <class T>
+  T wing(T x) const {
+    const T n = static_cast<T>(N);
+    return std::abs(x) < T(20) ? 2 * std::exp(-n) * std::sinh(x)
+                               : std::exp(x - n) - std::exp(-x - n);
+  }
+  template <class T>
+  T wing_slope(T x) const {
+    const T n = static_cast<T>(N);
+    return std::exp(x - n) + std::exp(-x - n);
+  }
+  template <class T>
+  T value(T x) const {
+    return bounded.value(x) + wing(x);
+  }
+  template <class T>
+  T first(T x) const {
+    return bounded.first(x) + wing_slope(x);
+  }
+  template <class T>
+  T second(T x) const {
+    return bounded.second(x) + wing(x);
+  }
+  template <class T>
+  T third(T x) const {
+    return bounded.third(x) + wing_slope(x);
+  }
+  template <class T>
+  T inverse(T y) const {
+    return static_cast<T>(solve(static_cast<double>(y)));
+  }
+
+  /// The x with 2 e^-N sinh x = t.
+  double wing_inverse(double t) const {
+    const double size = std::abs(t);
+    const double x = size < 1e250 ? std::asinh(0.5 * std::exp(N) * size) : std::log(size) + N;
+    return std::copysign(x, t);
+  }
+
+  /// As low < b < high, the root lies between the two places where the wing alone would have to
+  /// make up for y - high and y - low. Newton, and bisection wherever Newton leaves the bracket or
+  /// does not halve its last step.
+  double solve(double y) const {
+    if (!std::isfinite(y)) return y;
+    double left = wing_inverse(y - high), right = wing_inverse(y - low);
+    double x = std::clamp(wing_inverse(y - 0.5 * (low + high)), left, right);
+    double step = right - left;
+    for (int iteration = 0; iteration < 200; ++iteration) {
+      const double error = value(x) - y;
+      if (error == 0.0) break;
+      (error > 0.0 ? right : left) = x;
+      const double newton = error / first(x);
+      const bool inside = x - newton >= left && x - newton <= right;
+      const double next =
+          inside && std::abs(newton) <= 0.5 * std::abs(step) ? x - newton : 0.5 * (left + right);
+      step = next - x;
+      x = next;
+      if (std::abs(step) <= 2 * std::numeric_limits<double>::epsilon() * std::abs(x)) break;
+    }
+    return x;
+  }
+};
+
+/// Calls `f` with the function object of an activation.
+template <class F>
+void visit(const Activation& activation, const F& f) {
+  const double p = activation.parameter();
+  switch (activation.kind()) {
+    case Kind::linear:
+      return f(Linear{});
+    case Kind::leaky_relu:
+      return f(LeakyRelu{p});
+    case Kind::relu:
+      return f(LeakyRelu{0.0});
+    case Kind::tanh:
+      return f(Tanh{});
+    case Kind::sigmoid:
+      return f(Sigmoid{});
+    case Kind::asinh:
+      return f(Asinh{});
+    case Kind::tanh_extended:
+      return f(Extended<Tanh>{{}, -1.0, 1.0, p});
+    case Kind::sigmoid_extended:
+      return f(Extended<Sigmoid>{{}, 0.0, 1.0, p});
+    case Kind::gelu:
+      return f(Gelu{});
+  }
+}
+
+template <class Scalar, class F>
+void map_entries(MatrixIn<Scalar> z, MatrixOut<Scalar>& out, const F& f) {
+  for (Index j = 0; j < z.cols(); ++j) {
+    const Scalar* from = z.data() + j * z.outerStride();
+    Scalar* to = out.data() + j * out.outerStride();
+    for (Index i = 0; i < z.rows(); ++i) to[i] = f(from[i]);
+  }
+}
+
+struct Entry {
+  std::string_view name;
+  Kind kind;
+};
+constexpr std::array<Entry, 9> entries{{{"linear", Kind::linear},
+                                        {"leaky_relu", Kind::leaky_relu},
+                                        {"relu", Kind::relu},
+                                        {"tanh", Kind::tanh},
+                                        {"sigmoid", Kind::sigmoid},
+                                        {"asinh", Kind::asinh},
+                                        {"tanh_extended", Kind::tanh_extended},
+                                        {"sigmoid_extended", Kind::sigmoid_extended},
+                                        {"gelu", Kind::gelu}}};
+constexpr std::string_view allowed_names =
+    "linear, leaky_relu[:a], relu, tanh, sigmoid, asinh, tanh_extended[:N], sigmoid_extended[:N] "
+    "or "
+    "gelu";
+
+bool extended(Kind kind) { return kind == Kind::tanh_extended || kind == Kind::sigmoid_extended; }
+
+}  // namespace
+
+Activation::Activation(Kind kind, double parameter) : kind_(kind), parameter_(parameter) {
+  const auto reject = [&](const char* allowed) {
+    throw InvalidArgument("activation", fmt::format("{}", parameter), allowed);
+  };
+  if (kind == Kind::leaky_relu) {
+    if (parameter == 0.0) parameter_ = 0.1;
+    if (!(parameter_ > 0.0 && std::isfinite(parameter_))) reject("a slope a > 0 of leaky_relu:a");
+  } else if (extended(kind)) {
+    if (parameter == 0.0) parameter_ = 10.0;
+    if (!(parameter_ >= 1.0 && parameter_ <= 30.0)) reject("N from 1 to 30 of an extension");
+  } else if (parameter != 0.0) {
+    reject("a parameter only for leaky_relu and the extensions");
+  }
+}
+
+Activation Activation::parse(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const auto* entry =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  if (entry == entries.end()) {
+    throw InvalidArgument("activation", std::string(text), std::string(allowed_names));
+  }
+  if (colon == std::string_view::npos) return Activation(entry->kind);
+  const std::string_view digits = text.substr(colon + 1);
+  double parameter = 0.0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), parameter);
+  if (error != std::errc{} || end != digits.data() + digits.size() || parameter == 0.0) {
+    throw InvalidArgument("activation", std::string(text),
+                          "a number other than 0 behind the colon, as in leaky_relu:0.1");
+  }
+  return Activation(entry->kind, parameter);
+}
+
+std::string Activation::name() const {
+  const auto* entry =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.kind == kind_; });
+  const bool with_parameter = kind_ == Kind::leaky_relu || extended(kind_);
+  return with_parameter ? fmt::format("{}:{}", entry->name, parameter_) : std::string(entry->name);
+}
+
+bool Activation::bijective() const {
+  return kind_ == Kind::linear || kind_ == Kind::leaky_relu || kind_ == Kind::asinh ||
+         extended(kind_);
+}
+
+bool Activation::positively_homogeneous() const {
+  return kind_ == Kind::linear || kind_ == Kind::leaky_relu || kind_ == Kind::relu;
+}
+
+bool Activation::odd() const {
+  return kind_ == Kind::linear || kind_ == Kind::tanh || kind_ == Kind::asinh ||
+         kind_ == Kind::tanh_extended;
+}
+
+template <Real Scalar>
+void Activation::value(MatrixIn<Scalar> z, MatrixOut<Scalar> out) const {
+  visit(*this, [&](const auto& sigma) {
+    map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.value(x); });
+  });
+}
+
+template <Real Scalar>
+void Activation::derivative(int order, MatrixIn<Scalar> z, MatrixOut<Scalar> out) const {
+  if (order < 1 || order > 3) throw std::logic_error("Activation::derivative: order is 1, 2 or 3");
+  visit(*this, [&](const auto& sigma) {
+    if (order == 1) map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.first(x); });
+    if (order == 2) map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.second(x); });
+    if (order == 3) map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.third(x); });
+  });
+}
+
+template <Real Scalar>
+void Activation::scale_by_slope(MatrixIn<Scalar> z, MatrixOut<Scalar> x) const {
+  visit(*this, [&](const auto& sigma) {
+    for (Index j = 0; j < z.cols(); ++j) {
+      const Scalar* at = z.data() + j * z.outerStride();
+      Scalar* to = x.data() + j * x.outerStride();
+      for (Index i = 0; i < z.rows(); ++i) to[i] *= sigma.first(at[i]);
+    }
+  });
+}
+
+template <Real Scalar>
+void Activation::inverse(MatrixIn<Scalar> h, MatrixOut<Scalar> out) const {
+  if (!bijective()) throw std::logic_error("Activation::inverse: " + name() + " has no inverse");
+  visit(*this, [&](const auto& sigma) {
+    if constexpr (requires { sigma.inverse(Scalar()); }) {
+      map_entries<Scalar>(h, out, [&](Scalar y) { return sigma.inverse(y); });
+    }
+  });
+}
+
+template void Activation::value<float>(MatrixIn<float>, MatrixOut<float>) const;
+template void Activation::value<double>(MatrixIn<double>, MatrixOut<double>) const;
+template void Activation::derivative<float>(int, MatrixIn<float>, MatrixOut<float>) const;
+template void Activation::derivative<double>(int, MatrixIn<double>, MatrixOut<double>) const;
+template void Activation::scale_by_slope<float>(MatrixIn<float>, MatrixOut<float>) const;
+template void Activation::scale_by_slope<double>(MatrixIn<double>, MatrixOut<double>) const;
+template void Activation::inverse<float>(MatrixIn<float>, MatrixOut<float>) const;
+template void Activation::inverse<double>(MatrixIn<double>, MatrixOut<double>) const;
+
+}  // namespace symport

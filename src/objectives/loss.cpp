@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "symport/objectives/loss.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+namespace {
+
+constexpr std::string_view allowed_names =
+    "half_sum_squares, mean_squares or cross_entropy, with :sum or :mean over the samples";
+
+std::string_view to_string(Loss::Kind kind) {
+  switch (kind) {
+    case Loss::Kind::half_sum_squares:
+      return "half_sum_squares";
+    case Loss::Kind::mean_squares:
+      return "mean_squares";
+    case Loss::Kind::cross_entropy:
+      return "cross_entropy";
+  }
+  return "";
+}
+
+}  // namespace
+
+Loss::Loss(Kind kind)
+    : Loss(kind, kind == Kind::half_sum_squares ? Reduction::sum : Reduction::mean) {}
+
+Loss Loss::parse(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  for (const Kind kind : {Kind::half_sum_squares, Kind::mean_squares, Kind::cross_entropy}) {
+    if (text.substr(0, colon) != to_string(kind)) continue;
+    if (colon == std::string_view::npos) return Loss(kind);
+    if (text.substr(colon + 1) == "sum") return Loss(kind, Reduction::sum);
+    if (text.substr(colon + 1) == "mean") return Loss(kind, Reduction::mean);
+  }
+  throw InvalidArgument("loss", std::string(text), std::string(allowed_names));
+}
+
+std::string Loss::name() const {
+  return fmt::format("{}:{}", to_string(kind_), reduction_ == Reduction::sum ? "sum" : "mean");
+}
+
+double Loss::scale(Index outputs, Index samples) const {
+  const double kind = kind_ == Kind::mean_squares ? 2.0 / static_cast<double>(outputs) : 1.0;
+  return reduction_ == Reduction::mean ? kind / static_cast<double>(samples) : kind;
+}
+
+template <Real Scalar>
+void Loss::check(const Targets<Scalar>& targets, Index outputs, Index samples) const {
+  if (targets.samples() != samples) {
+    throw InvalidArgument("targets", fmt::format("{} samples", targets.samples()),
+                          fmt::format("{}, one per input", samples));
+  }
+  if (categorical()) {
+    if (!targets.categorical() && samples > 0) {
+      throw InvalidArgument("targets", "numbers", "one class per sample for " + name());
+    }
+    for (const int c : targets.classes) {
+      if (c < 0 || c >= outputs) {
+        throw InvalidArgument("targets", fmt::format("class {}", c),
+                              fmt::format("0 to {}", outputs - 1));
+      }
+    }
+  } else {
+    if (targets.categorical()) {
+      throw InvalidArgument("targets", "classes", "numbers (outputs x samples) for " + name());
+    }
+    if (targets.values.rows() != outputs) {
+      throw InvalidArgument("targets", fmt::format("{} rows", targets.values.rows()),
+                            fmt::format("{}, the network's outputs", outputs));
+    }
+    if (!targets.values.allFinite()) {
+      throw InvalidArgument("targets", "a non-finite number", "finite numbers");
+    }
+  }
+}
+
+template <Real Scalar>
+double Loss::value(MatrixIn<Scalar> Z, const Targets<Scalar>& targets) const {
+  double sum = 0.0;
+  if (categorical()) {
+    for (Index j = 0; j < Z.cols(); ++j) {
+      const double top = Z.col(j).maxCoeff();
+      double mass = 0.0;
+      for (Index k = 0; k < Z.rows(); ++k) mass += std::exp(static_cast<double>(Z(k, j)) - top);
+      const int c = targets.classes[static_cast<std::size_t>(j)];
+      sum += std::log(mass) + top - static_cast<double>(Z(c, j));
+    }
+  } else {
+    sum = 0.5 * (Z - targets.values).template cast<double>().squaredNorm();
+  }
+  return sum * scale(Z.rows(), Z.cols());
+}
+
+template <Real Scalar>
+double Loss::delta(MatrixIn<Scalar> Z, const Targets<Scalar>& targets,
+                   MatrixOut<Scalar> delta) const {
+  const double factor = scale(Z.rows(), Z.cols());
+  if (!categorical()) {
+    const double loss = value<Scalar>(Z, targets);
+    delta = static_cast<Scalar>(factor) * (Z - targets.values);
+    return loss;
+  }
+  // p - e_c, p the softmax
+  double sum = 0.0;
+  for (Index j = 0; j < Z.cols(); ++j) {
+    const int c = targets.classes[static_cast<std::size_t>(j)];
+    const double top = Z.col(j).maxCoeff();
+    const double right = static_cast<double>(Z(c, j));
+    double mass = 0.0;
+    for (Index k = 0; k < Z.rows(); ++k) {
+      const double e = std::exp(static_cast<double>(Z(k, j)) - top);
+      mass += e;
+      delta(k, j) = static_cast<Scalar>(e);
+    }
+    sum += std::log(mass) + top - right;
+    for (Index k = 0; k < Z.rows(); ++k) {
+      const double p = static_cast<double>(delta(k, j)) / mass;
+      delta(k, j) = static_cast<Scalar>(factor * (p - (k == c ? 1.0 : 0.0)));
+    }
+  }
+  return sum * factor;
+}
+
+template <Real Scalar>
+void Loss::hessian_product(MatrixIn<Scalar> Z, MatrixIn<Scalar> R, MatrixOut<Scalar> out) const {
+  const double factor = scale(Z.rows(), Z.cols());
+  if (!categorical()) {
+    out = static_cast<Scalar>(factor) * R;
+    return;
+  }
+  // (diag(p) - p p') r
+  for (Index j = 0; j < Z.cols(); ++j) {
+    const double top = Z.col(j).maxCoeff();
+    double mass = 0.0, mean = 0.0;
+    for (Index k = 0; k < Z.rows(); ++k) {
+      const double e = std::exp(static_cast<double>(Z(k, j)) - top);
+      mass += e;
+      mean += e * static_cast<double>(R(k, j));
+    }
+    mean /= mass;
+    for (Index k = 0; k < Z.rows(); ++k) {
+      const double p = std::exp(static_cast<double>(Z(k, j)) - top) / mass;
+      out(k, j) = static_cast<Scalar>(factor * p * (static_cast<double>(R(k, j)) - mean));
+    }
+  }
+}
+
+template void Loss::check(const Targets<float>&, Index, Index) const;
+template void Loss::check(const Targets<double>&, Index, Index) const;
+template double Loss::value(MatrixIn<float>, const Targets<float>&) const;
+template double Loss::value(MatrixIn<double>, const Targets<double>&) const;
+template double Loss::delta(MatrixIn<float>, const Targets<float>&, MatrixOut<float>) const;
+template double Loss::delta(MatrixIn<double>, const Targets<double>&, MatrixOut<double>) const;
+template void Loss::hessian_product(MatrixIn<float>, MatrixIn<float>, MatrixOut<float>) const;
+template void Loss::hessian_product(MatrixIn<double>, MatrixIn<double>, MatrixOut<double>) const;
+
+}  // namespace symport

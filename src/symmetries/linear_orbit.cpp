@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/linear_orbit.hpp"
+
+namespace symport {
+
+namespace {
+
+template <Real Scalar>
+double dot(const VectorOf<Scalar>& a, const VectorOf<Scalar>& b) {
+  return a.template cast<double>().dot(b.template cast<double>());
+}
+
+}  // namespace
+
+template <Real Scalar>
+void LinearOrbit<Scalar>::element_changed() {
+  this->point_changed();
+  grad_sq_.reset();
+  curvature_.reset();
+}
+
+template <Real Scalar>
+const VectorOf<Scalar>& LinearOrbit<Scalar>::start_gradient() {
+  if (start_gradient_.size() == 0) {
+    start_gradient_.resize(start_.size());
+    this->objective().gradient(start_, start_gradient_);
+    this->charge(1.0);
+    start_evaluated();
+  }
+  return start_gradient_;
+}
+
+template <Real Scalar>
+VectorOf<Scalar> LinearOrbit<Scalar>::pulled_gradient() {
+  VectorOf<Scalar> v = start_gradient();
+  pull_to_start(v);
+  return v;
+}
+
+template <Real Scalar>
+VectorOf<Scalar> LinearOrbit<Scalar>::pulled_hessian_gradient() {
+  const VectorOf<Scalar> v = pulled_gradient();
+  VectorOf<Scalar> Hv(v.size());
+  this->objective().hessian_vector(start_, v, Hv);
+  this->charge(2.0);
+  if (!curvature_) curvature_ = dot<Scalar>(v, Hv);
+  return Hv;
+}
+
+template <Real Scalar>
+double LinearOrbit<Scalar>::grad_sq() {
+  if (!grad_sq_) grad_sq_ = dot<Scalar>(start_gradient(), pulled_gradient());
+  return *grad_sq_;
+}
+
+template <Real Scalar>
+double LinearOrbit<Scalar>::curvature() {
+  if (!curvature_) {
+    curvature_ = this->objective().curvature(start_, pulled_gradient());
+    this->charge(2.0);
+  }
+  return *curvature_;
+}
+
+template <Real Scalar>
+void LinearOrbit<Scalar>::commit(Out<Scalar> w) {
+  w = start_;
+  act(w);
+}
+
+template <Real Scalar>
+bool LinearOrbit<Scalar>::transport(Out<Scalar> covector) const {
+  act_on_covector(covector);
+  return true;
+}
+
+template <Real Scalar>
+void LinearOrbit<Scalar>::current_gradient(In<Scalar>, Out<Scalar> gradient) {
+  gradient = start_gradient();
+  act_on_covector(gradient);
+}
+
+template class LinearOrbit<float>;
+template class LinearOrbit<double>;
+
+}  // namespace symport

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/positive_scaling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "symmetries/network_requirements.hpp"
+#include "symmetries/scale_units.hpp"
+#include "symmetries/scaled_curvature.hpp"
+#include "symport/symmetries/linear_orbit.hpp"
+
+namespace symport {
+
+namespace {
+
+void require_homogeneous(const Activation& activation) {
+  if (activation.positively_homogeneous()) return;
+  throw InvalidArgument(
+      "activation", activation.name(),
+      "linear, leaky_relu or relu for the symmetry rescale: sigma(s x) = s sigma(x) "
+      "must hold for s > 0");
+}
+
+template <Real Scalar>
+class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
+ public:
+  PositiveScalingOrbit(const Mlp& network, const BasicObjective<Scalar>& objective, In<Scalar> w)
+      : LinearOrbit<Scalar>(objective, w), network_(network) {
+    for (Index m = 1; m < network.layers(); ++m) scales_.push_back(Vector::Ones(network.width(m)));
+    base_ = direction_ = scales_;
+    for (Vector& d : direction_) d.setZero();
+    row_energies_.resize(scales_.size());
+  }
+
+  double grad_sq() override {
+    need_energies();
+    double sum = last_bias_energy_;
+    for (Index m = 1; m < network_.layers(); ++m) {
+      sum += (row_energies_[at(m)].array() / scales_[at(m)].array().square()).sum();
+    }
+    return sum + column_energies_.back().dot(scales_.back().cwiseAbs2());
+  }
+
+  double curvature() override {
+    if (!curvature_) {
+      this->start_gradient();
+      curvature_ = (*scaled_curvature_)(this->start(), scales_);
+      this->charge(scaled_curvature_->cost());
+    }
+    return *curvature_;
+  }
+
+  double aim(double weight_grad_sq, double weight_curvature) override {
+    base_ = scales_;
+    need_energies();
+    for (Index m = 1; m < network_.layers(); ++m) {
+      const auto squares = scales_[at(m)].array().square();
+      direction_[at(m)] =
+          2.0 * weight_grad_sq *
+          (current_column_energies(m).array() * squares - row_energies_[at(m)].array() / squares);
+    }
+    if (weight_curvature != 0.0) add_curvature_direction(weight_curvature);
+    double sum = 0.0;
+    for (const Vector& d : direction_) sum += d.squaredNorm();
+    const double norm = std::sqrt(sum);
+    const bool usable = norm > 0.0 && std::isfinite(norm);
+    for (Vector& d : direction_) {
+      if (usable) {
+        d /= norm;
+      } else {
+        d.setZero();
+      }
+    }
+    return usable ? norm : 0.0;
+  }
+
+  bool move(double length) override {
+    for (std::size_t l = 0; l < scales_.size(); ++l) {
+      scales_[l] = base_[l].array() * (length * direction_[l].array()).exp();
+    }
+    const bool inside = std::all_of(scales_.begin(), scales_.end(), [](const Vector& s) {
+      const VectorOf<Scalar> squares = s.cwiseAbs2().template cast<Scalar>();
+      return squares.allFinite() && squares.minCoeff() >= std::numeric_limits<Scalar>::min();
+    });
+    if (!inside) scales_ = base_;
+    scales_changed();
+    return inside;
+  }
+
+  ClosedForm closed_form() const override { return ClosedForm::bounded; }
+
+  void solve(ObjectiveKind, double, double kappa) override {
+    need_constant_energies();
+    for (Index m = 1; m < network_.layers(); ++m) {
+      row_energies_[at(m)] = weighted_rows(m);
+      const Vector& r = row_energies_[at(m)];
+      const Vector& c = column_energies_[at(m)];
+      for (Index i = 0; i < r.size(); ++i) {
+        const bool dead = r[i] == 0.0 && c[i] == 0.0;
+        scales_[at(m)][i] = dead ? 1.0 : c[i] >= r[i] ? kappa : 1.0 / kappa;
+      }
+    }
+    scales_changed();
+    has_energies_ = true;
+    base_ = scales_;
+  }
+
+  bool randomize(Random& random, double spread) override {
+    for (Vector& s : scales_) {
+      for (double& scale : s) scale = std::exp(spread * random.normal());
+    }
+    scales_changed();
+    base_ = scales_;
+    return true;
+  }
+
+  double condition() const override {
+    double largest = 0.0, smallest = std::numeric_limits<double>::infinity();
+    for (const Vector& s : scales_) {
+      largest = std::max(largest, s.maxCoeff());
+      smallest = std::min(smallest, s.minCoeff());
+    }
+    return largest / smallest;
+  }
+
+ private:
+  static std::size_t at(Index m) { return static_cast<std::size_t>(m - 1); }
+
+  void act(Out<Scalar> w) const override { scale_units(network_, scales_, w); }
+  void act_on_covector(Out<Scalar> covector) const override {
+    unscale_units(network_, scales_, covector);
+  }
+  void pull_to_start(Out<Scalar> covector) const override {
+    std::vector<Vector> squares;
+    for (const Vector& s : scales_) squares.push_back(s.cwiseAbs2());
+    unscale_units(network_, squares, covector);
+  }
+
+  void start_evaluated() override { scaled_curvature_.emplace(*find_mlp(this->objective())); }
+
+  void scales_changed() {
+    this->element_changed();
+    curvature_.reset();
+    has_energies_ = false;
+  }
+
+  /// G_m at the start, with its column of biases.
+  auto gradient(Index m) { return network_.augmented(m, this->start_gradient().data()); }
+
+  /// Squared norms of the rows of G_m with its columns at their current scale.
+  Vector weighted_rows(Index m) {
+    if (m == 1) return first_row_energies_;
+    const auto G = gradient(m);
+    const Vector& s = scales_[at(m - 1)];
+    Vector rows = Vector::Zero(G.rows());
+    for (Index j = 0; j < G.cols(); ++j) {
+      const double weight = j < s.size() ? s[j] * s[j] : 1.0;
+      rows += weight * G.col(j).template cast<double>().cwiseAbs2();
+    }
+    return rows;
+  }
+
+  /// Squared norms of the columns of G_(m+1) with its rows at their current scale.
+  Vector current_column_energies(Index m) {
+    if (m + 1 == network_.layers()) return column_energies_[at(m)];
+    const auto G = gradient(m + 1);
+    const Vector weights = scales_[at(m + 1)].cwiseAbs2().cwiseInverse();
+    Vector columns(network_.width(m));
+    for (Index j = 0; j < columns.size(); ++j) {
+      columns[j] = weights.dot(G.col(j).template cast<double>().cwiseAbs2());
+    }
+    return columns;
+  }
+
+  /// What does not depend on the scales.
+  void need_constant_energies() {
+    if (!column_energies_.empty()) return;
+    const Index p = network_.layers();
+    first_row_energies_ = gradient(1).template cast<double>().rowwise().squaredNorm();
+    for (Index m = 1; m < p; ++m) {
+      column_energies_.push_back(gradient(m + 1)
+                                     .leftCols(network_.width(m))
+                                     .template cast<double>()
+                                     .colwise()
+                                     .squaredNorm()
+                                     .transpose());
+    }
+    if (network_.biases()) {
+      last_bias_energy_ = gradient(p).rightCols(1).template cast<double>().squaredNorm();
+    }
+  }
+
+  void need_energies() {
+    need_constant_energies();
+    if (has_energies_) return;
+    for (Index m = 1; m < network_.layers(); ++m) row_energies_[at(m)] = weighted_rows(m);
+    has_energies_ = true;
+  }
+
+  void add_curvature_direction(double weight) {
+    const VectorOf<Scalar> products =
+        this->pulled_gradient().cwiseProduct(this->pulled_hessian_gradient());
+    for (Index m = 1; m < network_.layers(); ++m) {
+      const auto rows = network_.augmented(m, products.data());
+      const auto columns = network_.weights(m + 1, products.data());
+      direction_[at(m)] += 4.0 * weight *
+                           (columns.template cast<double>().colwise().sum().transpose() -
+                            rows.template cast<double>().rowwise().sum());
+    }
+  }
+
+  const Mlp& network_;
+  // One vector per hidden layer.
+  std::vector<Vector> scales_, base_, direction_;
+  std::vector<Vector> column_energies_;  ///< c at s = 1
+  Vector first_row_energies_;
+  double last_bias_energy_ = 0.0;
+  std::vector<Vector> row_energies_;  ///< r at the current scales of the layer below
+  bool has_energies_ = false;
+  std::optional<ScaledCurvature<Scalar>> scaled_curvature_;
+  std::optional<double> curvature_;
+};
+
+}  // namespace
+
+template <Real Scalar>
+std::unique_ptr<BasicOrbit<Scalar>> PositiveScalingSymmetry<Scalar>::orbit(
+    const BasicObjective<Scalar>& objective, In<Scalar> w) const {
+  const Mlp& network = require_network<Scalar>(name(), objective, w);
+  require_homogeneous(network.activation());
+  return std::make_unique<PositiveScalingOrbit<Scalar>>(network, objective, w);
+}
+
+template <Real Scalar>
+void PositiveScalingSymmetry<Scalar>::act(const Mlp& network, const std::vector<Vector>& scales,
+                                          Out<Scalar> w) {
+  require_homogeneous(network.activation());
+  require_elements(network, scales, w.size(), [](const Vector& s) { return s.size(); });
+  for (const Vector& s : scales) {
+    for (const double scale : s) {
+      if (!(scale > 0.0 && std::isfinite(scale))) {
+        throw InvalidArgument("scales", fmt::format("{}", scale), "finite numbers > 0");
+      }
+    }
+  }
+  scale_units(network, scales, w);
+}
+
+template class PositiveScalingSymmetry<float>;
+template class PositiveScalingSymmetry<double>;
+
+}  // namespace symport

@@ -130,8 +130,8 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
   compute_gradient(x);
   if (second ? x.curvature.has_value() : x.has_first) return;
   const Activation& sigma = objective_->network().activation();
-  // Columns [from, to) of the blocks [r s]: only what is missing.
-  const Index n = samples_, from = x.has_first ? n : 0, to = second ? 2 * n : n;
+  // The columns of the blocks [r s] that are missing begin at `from`.
+  const Index n = samples_, from = x.has_first ? n : 0;
   const bool first = from == 0;
   for (Index m = 1; m <= layers(); ++m) {
     MatrixOf<Scalar>& rs = x.rs[at(m)];
@@ -144,9 +144,13 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
       if (second) s.setZero();
     } else {
       if (second) multiply<Scalar>(2, false, x.delta[at(m)], false, x.M[at(m - 1)], 0, s);
+      const Index stop = second && bends(m - 1) ? 2 * n : n;
       x.ell_RS[at(m)].resize(n, 2 * n);
-      weights_.times(m, x, x.RS[at(m - 1)].middleCols(from, to - from), 1,
-                     rs.middleCols(from, to - from), x.ell_RS[at(m)].middleCols(from, to - from));
+      if (stop > from) {
+        weights_.times(m, x, x.RS[at(m - 1)].middleCols(from, stop - from), 1,
+                       rs.middleCols(from, stop - from),
+                       x.ell_RS[at(m)].middleCols(from, stop - from));
+      }
     }
     if (m == layers()) break;
     // R_m = sigma' r_m,  S_m = sigma'' r_m^2 + sigma' s_m
@@ -209,12 +213,15 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
     bar.h[at(q)].resize(width(q), n);
     multiply<Scalar>(1, false, R, true, N, 0, bar.h[at(q)]);
     multiply<Scalar>(1, false, x.h[at(q)], false, square_, 1, bar.h[at(q)]);
-    // S_bar = W_m' s_bar_m,  R_bar = W_m' r_bar_m + h_q N
+    // S_bar = W_m' s_bar_m,  R_bar = W_m' r_bar_m + h_q N; without S_q only R_bar
+    const Index from = bends(q) ? 0 : n;
     MatrixOf<Scalar>& back = bar.back[at(q)];
     MatrixOf<Scalar>& sr = bar.sr[at(q)];
     back.resize(width(q), 2 * n);
-    weights_.transposed_times(m, x, bar.sr[at(m)], back);
-    sr = back;
+    sr.resize(width(q), 2 * n);
+    weights_.transposed_times(m, x, bar.sr[at(m)].rightCols(2 * n - from),
+                              back.rightCols(2 * n - from));
+    sr.rightCols(2 * n - from) = back.rightCols(2 * n - from);
     multiply<Scalar>(1, false, x.h[at(q)], false, N, 1, sr.rightCols(n));
     // s_bar_q = sigma' S_bar,  r_bar_q = 2 sigma'' r_q S_bar + sigma' R_bar
     // z_bar_q = (sigma''' r_q^2 + sigma'' s_q) S_bar + sigma'' r_q R_bar
@@ -232,7 +239,7 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
     } else {
       R_bar *= slope;
     }
-    S_bar *= slope;
+    if (bends(q)) S_bar *= slope;
   }
   for (Index m = 1; m < p; ++m) {
     // B_bar_m = sigma' delta_bar_m;  z_bar_m += sigma'' B_m delta_bar_m;  delta_bar_(m+1) +=
@@ -253,6 +260,12 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
 template <Real Scalar>
 LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, double weight_grad_sq,
                                                                     double weight_curvature) {
+  // dJ/dT   = 2 { [h Delta_(m+1) + (delta (l R)' + sigma'' r B) / sigma'] h' - B R' }
+  // dPhi/dT = [h_bar + (z_bar + s_bar (l S)' + r_bar (l R)' + delta (l B_bar)') / sigma'] h'
+  //           - (W'r_bar) R' - (W's_bar) S' - B B_bar'
+  // with l R, l S, l B_bar of layer m-1, and W', r_bar, s_bar in the second line of layer m+1. So
+  // a/2 dJ/dT + b dPhi/dT = A h' - W' C [R S B_bar]' with C = [a delta + b r_bar, b s_bar, b
+  // delta].
   const Activation& sigma = objective_->network().activation();
   const Point& x = base();
   const Adjoint& bar = adjoint_;
@@ -260,23 +273,19 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
   const auto a = static_cast<Scalar>(2.0 * weight_grad_sq),
              b = static_cast<Scalar>(weight_curvature);
   const bool with_curvature = b != Scalar(0);
-  MatrixOf<Scalar> U(width(m), with_curvature ? 4 * n : 2 * n), V(U.rows(), U.cols());
-  auto A = U.leftCols(n);
 
-  // a/2 dJ/dT = a { [h Delta_(m+1) + (delta (l R)' + sigma'' r B) / sigma'] h' - B R' } with l R of
-  // layer m-1,
-  //   b dPhi/dT = b { [h_bar + (z_bar + s_bar (l S)' + r_bar (l R)' + delta (l B_bar)') / sigma']
-  //   h'
-  //               - (W's_bar) S' - (W'r_bar) R' - B B_bar' }
-  A.setZero();
+  MatrixOf<Scalar> A = MatrixOf<Scalar>::Zero(width(m), n);
   if (m > 1) {
-    const auto ell_R = x.ell_RS[at(m)].leftCols(n), ell_S = x.ell_RS[at(m)].rightCols(n);
+    const auto ell_R = x.ell_RS[at(m)].leftCols(n);
     square_ = a * ell_R;
     if (with_curvature) square_ += b * bar.ell_B[at(m)];
     multiply<Scalar>(1, false, x.delta[at(m)], true, square_, 0, A);
     if (with_curvature) {
-      multiply<Scalar>(b, false, bar.sr[at(m)].leftCols(n), true, ell_S, 1, A);
       multiply<Scalar>(b, false, bar.sr[at(m)].rightCols(n), true, ell_R, 1, A);
+      if (bends(m - 1)) {
+        multiply<Scalar>(b, false, bar.sr[at(m)].leftCols(n), true, x.ell_RS[at(m)].rightCols(n), 1,
+                         A);
+      }
     }
   }
   if (!sigma.piecewise_linear()) {
@@ -287,16 +296,39 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
   }
   A.array() /= x.slope[at(m)].array();
   multiply<Scalar>(a, false, x.h[at(m)], false, x.Delta[at(m + 1)], 1, A);
+  if (with_curvature) A += b * bar.h[at(m)];
+
+  // [R S B_bar], where S may be 0 and J has R alone.
+  const bool with_S = with_curvature && bends(m);
+  const Index blocks = !with_curvature ? 1 : with_S ? 3 : 2;
+  MatrixOf<Scalar> right(width(m), blocks * n);
+  right.leftCols(n) = x.RS[at(m)].leftCols(n);
+  if (with_S) right.middleCols(n, n) = x.RS[at(m)].rightCols(n);
+  if (with_curvature) right.rightCols(n) = bar.B[at(m)];
+
+  const Index above = width(m + 1);
+  const bool narrow = above < blocks * n;
+  const Index rest = narrow ? above : blocks * n;
+  MatrixOf<Scalar> U(width(m), n + rest), V(width(m), n + rest);
+  U.leftCols(n) = A;
   V.leftCols(n) = x.h[at(m)];
-  U.middleCols(n, n) = -a * x.B[at(m)];
-  V.middleCols(n, n) = x.RS[at(m)].leftCols(n);
-  if (with_curvature) {
-    A += b * bar.h[at(m)];
-    U.middleCols(n, n) -= b * bar.back[at(m)].rightCols(n);
-    U.middleCols(2 * n, n) = -b * bar.back[at(m)].leftCols(n);
-    V.middleCols(2 * n, n) = x.RS[at(m)].rightCols(n);
-    U.rightCols(n) = -b * x.B[at(m)];
-    V.rightCols(n) = bar.B[at(m)];
+  if (narrow) {
+    // W' itself is the smaller factor.
+    MatrixOf<Scalar> C(above, blocks * n);
+    C.leftCols(n) = -a * x.delta[at(m + 1)];
+    if (with_curvature) C.leftCols(n) -= b * bar.sr[at(m + 1)].rightCols(n);
+    if (with_S) C.middleCols(n, n) = -b * bar.sr[at(m + 1)].leftCols(n);
+    if (with_curvature) C.rightCols(n) = -b * x.delta[at(m + 1)];
+    weights_.transposed_times(m + 1, x, MatrixOf<Scalar>::Identity(above, above),
+                              U.rightCols(rest));
+    multiply<Scalar>(1, false, right, true, C, 0, V.rightCols(rest));
+  } else {
+    auto WC = U.rightCols(rest);
+    WC.leftCols(n) = -a * x.B[at(m)];
+    if (with_curvature) WC.leftCols(n) -= b * bar.back[at(m)].rightCols(n);
+    if (with_S) WC.middleCols(n, n) = -b * bar.back[at(m)].leftCols(n);
+    if (with_curvature) WC.rightCols(n) = -b * x.B[at(m)];
+    V.rightCols(rest) = right;
   }
   return LowRankMatrix<Scalar>(std::move(U), std::move(V));
 }

@@ -48,17 +48,20 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
     });
   }
   const CriterionOptions criterion{
-      .objective =
-          plan.objective.value_or(optimizer.automatic_rate() ? ObjectiveKind::decrement
-                                                             : ObjectiveKind::predicted_decrease),
+      .objective = plan.objective.value_or(default_objective(optimizer)),
       .learning_rate = learning_rate,
       .bound = plan.bound,
       .cap = plan.cap};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
+  const bool exact = plan.symmetry->loss_invariant();
+  const double tolerance = exact || plan.drift_tolerance > 0.0
+                               ? plan.drift_tolerance
+                               : std::numeric_limits<double>::infinity();
   Certificate certificate =
-      teleport<Scalar>(objective, *orbit, search, criterion, random, w, plan.drift_tolerance);
+      teleport<Scalar>(objective, *orbit, search, criterion, random, w, tolerance);
   certificate.evaluations += previews * optimizer.preview_evaluations(w.size());
+  if (!exact) certificate.reason += "; not loss-invariant";
   if (!certificate.accepted) return certificate;
   if (plan.state == StatePolicy::reset) {
     state = optimizer.init(w.size());

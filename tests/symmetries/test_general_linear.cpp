@@ -277,10 +277,10 @@ TEST(GeneralLinear, WorkIsCountedInGradients) {
   EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5);
   orbit->grad_sq();  // W_2' and W_3' once each of the 8 products that a gradient takes
   EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 2.0 / 8.0);
-  orbit->curvature();  // W_2 and W_3 with two blocks
-  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 6.0 / 8.0);
+  orbit->curvature();  // W_2 with R_1 (S_1 is 0), W_3 with R_2 and S_2
+  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 5.0 / 8.0);
   orbit->curvature();
-  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 6.0 / 8.0);
+  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 5.0 / 8.0);
 }
 
 TEST(GeneralLinear, ActivationsThatAreNoBijectionsAreRefusedByName) {

@@ -18,10 +18,12 @@ struct CriterionOptions {
   double bound = std::numeric_limits<double>::infinity();
   /// Only candidates with eta lambda_max(H) <= cap (or below 2 and not larger than at the start),
   /// and from which the real next step ends no higher than the one from the start: the quadratic
-  /// model sees one direction and two derivatives only. Unset: 1.5 for `predicted_decrease`, none
-  /// for the others. Infinity: none.
+  /// model sees one direction and two derivatives only. Unset: `default_cap`. Infinity: none.
   std::optional<double> cap = std::nullopt;
 };
+
+/// The cap when none is given: 1.5 for `predicted_decrease`, infinity (none) for the others.
+double default_cap(ObjectiveKind objective);
 
 /// What makes one orbit point better than another, and which points are allowed (DESIGN: what to
 /// maximise, and how far to go). Made once per teleport.
@@ -54,7 +56,7 @@ class Criterion {
 
  private:
   CriterionOptions options_;
-  double cap_ = std::numeric_limits<double>::infinity();
+  double cap_;
   double start_curvature_ = 0.0;
   double start_next_loss_ = 0.0;
 };

@@ -16,11 +16,13 @@ namespace symport {
 /// action), in low-rank factors.
 ///
 /// J = |dL/dw|^2 = sum_m <Delta_m, K_(m-1)> and Phi come from n x n Gram matrices and states of the
-/// batch; the directions dJ/dT_m and dPhi/dT_m at g_m = I + T_m are U V' of rank 2n and 4n, and
-/// `move` acts with I + length E/|E|, |E| the Frobenius norm over all layers together. An ascent
-/// step never touches W_1 and only reads W_2 ... W_p: with p_m products of n columns each, J takes
-/// one, its direction one more, Phi two (instead of that one), its direction three more. (Hidden
-/// layers of fewer than 4n units make dense directions instead, which are then the smaller ones.)
+/// batch; the directions dJ/dT_m and dPhi/dT_m at g_m = I + T_m are U V' of rank at most 2n and 4n,
+/// and `move` acts with I + length E/|E|, |E| the Frobenius norm over all layers together. (Hidden
+/// layers of fewer units than that rank get dense directions, which are then the smaller ones.)
+///
+/// An ascent step never touches W_1. In products of n columns with each of W_2 ... W_p, J takes one
+/// and its direction one more; Phi takes two more than J, and its direction three more than that
+/// (W_2 one and two, if the activation is piecewise linear).
 ///
 /// Serves one thread at a time.
 template <Real Scalar>
@@ -80,6 +82,10 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
 
   Index layers() const { return objective_->network().layers(); }
   Index width(Index m) const { return objective_->network().width(m); }
+  /// S_m is not identically 0: it is in the first layer, unless the activation is curved.
+  bool bends(Index m) const {
+    return m > 1 || !objective_->network().activation().piecewise_linear();
+  }
   Point& base() { return points_[base_]; }
   Point& current() { return points_[current_]; }
   const Point& current() const { return points_[current_]; }

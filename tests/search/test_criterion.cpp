@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "search/stub_orbit.hpp"
+#include "support/stub_orbit.hpp"
 #include "support/numbers.hpp"
 #include "support/worth.hpp"
 #include "symport/core/status.hpp"

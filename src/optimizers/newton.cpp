@@ -65,7 +65,7 @@ StepOutcome Newton<Scalar>::step(const BasicObjective<Scalar>& objective, double
   preview(objective, w, gradient, learning_rate, state, state.work);
   w -= state.work;
   ++state.count;
-  return {true, learning_rate, 2.0 * static_cast<double>(w.size())};
+  return {true, learning_rate, preview_evaluations(w.size())};
 }
 
 template class Newton<float>;

@@ -40,8 +40,10 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
     certificate.reason = refusal.what();
     return certificate;
   }
+  double previews = 0.0;
   if (!optimizer.plain_gradient_step() && !optimizer.automatic_rate()) {
     orbit->set_next_step([&](In<Scalar> at, In<Scalar> gradient, Out<Scalar> u) {
+      previews += 1.0;
       optimizer.preview(objective, at, gradient, learning_rate, state, u);
     });
   }
@@ -58,6 +60,7 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                : std::numeric_limits<double>::infinity();
   Certificate certificate =
       teleport<Scalar>(objective, *orbit, search, criterion, random, w, tolerance);
+  certificate.evaluations += previews * optimizer.preview_evaluations(w.size());
   if (!exact) certificate.reason += "; not loss-invariant";
   if (!certificate.accepted) return certificate;
   if (plan.state == StatePolicy::reset) {

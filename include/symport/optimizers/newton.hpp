@@ -26,6 +26,9 @@ class Newton final : public BasicOptimizer<Scalar> {
   void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
                double learning_rate, const OptimizerState<Scalar>& state,
                Out<Scalar> u) const override;
+  double preview_evaluations(Index dimension) const override {
+    return 2.0 * static_cast<double>(dimension);
+  }
 
  private:
   NewtonOptions options_;

@@ -39,6 +39,8 @@ class BasicOptimizer {
   virtual void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
                        double learning_rate, const OptimizerState<Scalar>& state,
                        Out<Scalar> u) const = 0;
+  /// What one preview evaluates beyond the gradient that is passed in, in gradients.
+  virtual double preview_evaluations(Index /*dimension*/) const { return 0.0; }
   /// u is exactly learning_rate * gradient, so that J and Phi say all about the next step.
   virtual bool plain_gradient_step() const { return false; }
   /// The optimizer finds its own step length (`--lr auto`); the learning rate is a first guess.

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "search/stub_orbit.hpp"
+#include "support/stub_orbit.hpp"
 #include "support/numbers.hpp"
 #include "support/worth.hpp"
 #include "symport/core/status.hpp"
@@ -79,7 +79,8 @@ TEST(Criterion, DecrementIsUndefinedWithoutPositiveCurvature) {
 TEST(Criterion, BoundLimitsTheCurvatureAlongTheStep) {
   StubOrbit orbit;  // eta Phi / J = 0.15
   const auto allowed = [&](double bound) {
-    return Criterion({.objective = ObjectiveKind::gradient_norm, .learning_rate = 0.1, .bound = bound})
+    return Criterion(
+               {.objective = ObjectiveKind::gradient_norm, .learning_rate = 0.1, .bound = bound})
         .allows(orbit);
   };
   EXPECT_TRUE(allowed(0.16));

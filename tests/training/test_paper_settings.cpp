@@ -24,7 +24,9 @@ struct Setting {
   RotationSymmetry symmetry;
 };
 
-Setting rosenbrock() { return {"rosenbrock", std::make_shared<Rosenbrock>(), rosenbrock_rotation()}; }
+Setting rosenbrock() {
+  return {"rosenbrock", std::make_shared<Rosenbrock>(), rosenbrock_rotation()};
+}
 Setting booth() { return {"booth", std::make_shared<Booth>(), booth_rotation()}; }
 Setting ellipse() { return {"ellipse", std::make_shared<Ellipse>(), ellipse_rotation()}; }
 
@@ -38,7 +40,9 @@ RunSummary run(const Setting& setting, Vector w, const Plan& plan, std::uint64_t
                                       .seed = seed,
                                       .trace = false});
   for (const Certificate& c : summary.teleports) {
-    if (c.accepted) EXPECT_LE(c.drift, tolerance::drift) << setting.name;
+    if (c.accepted) {
+      EXPECT_LE(c.drift, tolerance::drift) << setting.name;
+    }
   }
   return summary;
 }
@@ -93,8 +97,9 @@ TEST(PaperSettings, BoothWithThePapersSearch) {
 TEST(PaperSettings, BoothWithTheScan) {
   const Setting setting = booth();
   const AngleScan scan;
-  const RunSummary summary = run(setting, setting.function->start(),
-                                 {.symmetry = &setting.symmetry, .search = &scan, .schedule = at({4})});
+  const RunSummary summary =
+      run(setting, setting.function->start(),
+          {.symmetry = &setting.symmetry, .search = &scan, .schedule = at({4})});
   EXPECT_LT(summary.final_loss, 2e-3);
 }
 
@@ -106,9 +111,11 @@ struct ScheduleRow {
 // From 100 starts the default search never loses to plain gradient descent.
 TEST(PaperSettings, DefaultSearchIsNeverWorseThanGradientDescent) {
   const std::vector<ScheduleRow> table = {
-      {rosenbrock(), "every:100+99"}, {rosenbrock(), "every:100"}, {rosenbrock(), "every:50"},
-      {booth(), "4"},                 {booth(), "every:100"},      {booth(), "every:2"},
-      {ellipse(), "every:100"},       {ellipse(), "every:50"},     {ellipse(), "every:10"}};
+      {rosenbrock(), "every:100+99"}, {rosenbrock(), "every:100"},
+      {rosenbrock(), "every:50"},     {booth(), "4"},
+      {booth(), "every:100"},         {booth(), "every:2"},
+      {ellipse(), "every:100"},       {ellipse(), "every:50"},
+      {ellipse(), "every:10"}};
   for (const ScheduleRow& row : table) {
     const TestFunction& f = *row.setting.function;
     Random random(171);

@@ -18,8 +18,8 @@ TEST(OrthogonalSymmetry, SolutionBeatsTenThousandRandomElements) {
   const auto quadratic = Quadratic::diagonal(4, 20.0);
   Random random(91);
   const Matrix Q = random_orthogonal(4, random, false);
-  const Quadratic turned(Matrix(0.5 * (Q * quadratic.A() * Q.transpose() +
-                                       (Q * quadratic.A() * Q.transpose()).transpose())));
+  const Quadratic turned(Matrix(
+      0.5 * (Q * quadratic.A() * Q.transpose() + (Q * quadratic.A() * Q.transpose()).transpose())));
   for (const Quadratic& objective : {quadratic, turned, testing::dense_quadratic(4)}) {
     const OrthogonalSymmetry symmetry(objective);
     const Vector start = testing::random_vector(4, random);
@@ -74,7 +74,8 @@ TEST(FactorPairSymmetry, SolutionBeatsRandomElementsWithinItsBound) {
       orbit->solve(ObjectiveKind::gradient_norm, 1.0, kappa);
       Vector best(start.size());
       orbit->commit(best);
-      EXPECT_LE(testing::distance(objective.value(best), objective.value(start)), tolerance::rounding);
+      EXPECT_LE(testing::distance(objective.value(best), objective.value(start)),
+                tolerance::rounding);
       EXPECT_LE(orbit->condition(), kappa * kappa * (1.0 + tolerance::rounding));
       const double found = numbers_at(objective, best).grad_sq;
       double rival = 0.0;
@@ -92,7 +93,8 @@ TEST(FactorPairSymmetry, SolutionBeatsRandomElementsWithinItsBound) {
         rival = std::max(rival, numbers_at(objective, w).grad_sq);
       }
       EXPECT_GE(found, rival * (1.0 - tolerance::rounding));
-      EXPECT_LE(found, kappa * kappa * numbers_at(objective, start).grad_sq * (1.0 + tolerance::rounding));
+      EXPECT_LE(found,
+                kappa * kappa * numbers_at(objective, start).grad_sq * (1.0 + tolerance::rounding));
     }
   }
 }

@@ -70,7 +70,8 @@ TEST(Teleport, RefusesAnOrbitThatDriftsAndLeavesTheParameters) {
     Vector candidate = start;
     candidate[0] *= 1.0 + drift;
     EXPECT_EQ(c.loss_after, booth.value(candidate));
-    EXPECT_LE(distance(c.drift, std::abs(c.loss_after / c.loss_before - 1.0)), tolerance::difference);
+    EXPECT_LE(distance(c.drift, std::abs(c.loss_after / c.loss_before - 1.0)),
+              tolerance::difference);
   }
 }
 
@@ -99,7 +100,9 @@ class FloatBowl final : public BasicObjective<float> {
     g = 2.0f * w;
     return value(w);
   }
-  void hessian_vector(In<float>, In<float> v, Out<float> result) const override { result = 2.0f * v; }
+  void hessian_vector(In<float>, In<float> v, Out<float> result) const override {
+    result = 2.0f * v;
+  }
 };
 
 TEST(Teleport, ToleratesInFloatWhatFloatCanKeep) {
@@ -121,7 +124,9 @@ class Fragile final : public Objective {
   explicit Fragile(Breaks what, bool at_start = false) : what_(what), at_start_(at_start) {}
 
   Index dimension() const override { return 2; }
-  double value(In<double> w) const override { return broken(w, Breaks::value) ? nan : booth_.value(w); }
+  double value(In<double> w) const override {
+    return broken(w, Breaks::value) ? nan : booth_.value(w);
+  }
   double gradient(In<double> w, Out<double> g) const override {
     const double loss = booth_.gradient(w, g);
     if (broken(w, Breaks::gradient)) g[1] = nan;
@@ -147,13 +152,14 @@ TEST(Teleport, RefusesWhatIsNotFiniteAndLeavesTheParameters) {
   const OrbitAscent ascent;
   const AngleScan scan;
   const Optimist optimist;
-  for (const auto breaks : {Fragile::Breaks::value, Fragile::Breaks::gradient, Fragile::Breaks::hessian}) {
+  for (const auto breaks :
+       {Fragile::Breaks::value, Fragile::Breaks::gradient, Fragile::Breaks::hessian}) {
     for (const bool at_start : {false, true}) {
       const Fragile objective(breaks, at_start);
       const Vector start = Booth().start();
-      for (const Search* search : {static_cast<const Search*>(&ascent),
-                                   static_cast<const Search*>(&scan),
-                                   static_cast<const Search*>(&optimist)}) {
+      for (const Search* search :
+           {static_cast<const Search*>(&ascent), static_cast<const Search*>(&scan),
+            static_cast<const Search*>(&optimist)}) {
         Random random(134);
         Vector w = start;
         const auto orbit = symmetry.orbit(objective, w);
@@ -220,7 +226,8 @@ TEST(Teleport, RefusesBadArgumentsByField) {
   const auto symmetry = booth_rotation();
   const auto orbit = symmetry.orbit(booth, booth.start());
   Random random(137);
-  const auto field = [&](Vector w, double tolerance, const CriterionOptions& options) -> std::string {
+  const auto field = [&](Vector w, double tolerance,
+                         const CriterionOptions& options) -> std::string {
     try {
       teleport<double>(booth, *orbit, AngleScan(), options, random, w, tolerance);
     } catch (const InvalidArgument& error) {

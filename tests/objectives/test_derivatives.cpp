@@ -60,6 +60,7 @@ TEST_P(EveryObjective, HessianVectorEqualsTheDenseHessian) {
     Vector Hv(n);
     objective().hessian_vector(w, v, Hv);
     EXPECT_LE(distance(Hv, hessian(objective(), w) * v), tolerance::rounding);
+    EXPECT_NEAR(objective().curvature(w, v), v.dot(Hv), tolerance::rounding * v.norm() * Hv.norm());
   }
 }
 
@@ -151,7 +152,8 @@ TEST(Objective, ThirdDerivativeByDefaultIsACentralDifference) {
       const Vector v = testing::random_vector(4, random, size);
       plain.third_derivative(w, v, a);
       written.third_derivative(w, v, b);
-      EXPECT_LE(distance(a, b), tolerance::difference) << w.transpose() << " along " << v.transpose();
+      EXPECT_LE(distance(a, b), tolerance::difference)
+          << w.transpose() << " along " << v.transpose();
     }
     plain.third_derivative(w, Vector::Zero(4), a);
     EXPECT_EQ(a, Vector(Vector::Zero(4)));

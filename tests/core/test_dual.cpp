@@ -28,8 +28,12 @@ struct Row {
 
 template <class Function>
 Row row(std::string name, double x, Function) {
-  return {std::move(name), x, [](double t) { return Function{}(t); }, [](D t) { return Function{}(t); },
-          [](DD t) { return Function{}(t); }, [](DDD t) { return Function{}(t); }};
+  return {std::move(name),
+          x,
+          [](double t) { return Function{}(t); },
+          [](D t) { return Function{}(t); },
+          [](DD t) { return Function{}(t); },
+          [](DDD t) { return Function{}(t); }};
 }
 
 std::vector<Row> functions() {

@@ -30,7 +30,8 @@ TEST(Drift, IsZeroWhenNothingChanged) {
   EXPECT_EQ(drift(in, unit_roundoff, allowed), 0.0);
 }
 
-// L = |w - w0|^2 at a distance of 1e-14 from w0 = (1, ..): rounding w alone moves L by as much as L.
+// L = |w - w0|^2 at a distance of 1e-14 from w0 = (1, ..): rounding w alone moves L by as much as
+// L.
 TEST(Drift, NearAMinimumMeasuresInUnitsOfTheRoundingOfTheParameters) {
   const double away = 1e-14, loss = away * away, grad_sq = 4.0 * loss, curvature = 2.0 * grad_sq;
   const double rounding =
@@ -49,7 +50,7 @@ TEST(Drift, TakesTheLargerRoundingOfBothPoints) {
   DriftInput swapped{1e-30, 2e-30, 1e-20, 1e-28, 1e-20, 1e-28, 10.0, 1.0};
   EXPECT_EQ(drift(in, unit_roundoff, allowed), drift(swapped, unit_roundoff, allowed));
   DriftInput smaller = in;
-  smaller.grad_sq_after = 1e-28;
+  smaller.grad_sq_after = smaller.curvature_after = 1e-28;
   smaller.norm_after = 1.0;
   EXPECT_GT(drift(smaller, unit_roundoff, allowed), drift(in, unit_roundoff, allowed));
 }

@@ -51,13 +51,15 @@ TEST(LipschitzProposition, AGreaterGradientStaysGreaterForTSteps) {
     const Vector w = testing::random_vector(4, random);
     Vector teleported = w;
     symmetry.act(symmetry.random_element(random, 0.0), teleported);
-    const double eta = 0.005 * std::pow(10.0, random.uniform(-2.0, 0.0)) * 0.9;
+    const double eta = 0.0045 * std::pow(10.0, random.uniform(-3.0, 0.0));  // eta L <= 0.9
     const int T = static_cast<int>(1 + random.below(8));
     const Trial result = trial(quadratic, symmetry, w, teleported, eta, T);
     premises += result.premise;
-    if (result.premise) EXPECT_TRUE(result.conclusion) << "eta " << eta << " T " << T;
+    if (result.premise) {
+      EXPECT_TRUE(result.conclusion) << "eta " << eta << " T " << T;
+    }
   }
-  EXPECT_GT(premises, 200);
+  EXPECT_GT(premises, 100);
 }
 
 // Its premise is needed: the best point of the level set has the greatest gradient now, and, where
@@ -66,7 +68,8 @@ TEST(LipschitzProposition, WithoutItsPremiseAGreaterGradientMayBecomeTheSmaller)
   const auto quadratic = Quadratic::diagonal(2, 100.0);
   const OrthogonalSymmetry symmetry(quadratic);
   const Vector w{{1.0, 0.0}}, teleported{{0.0, 0.1}};
-  ASSERT_LE(testing::distance(quadratic.value(w), quadratic.value(teleported)), tolerance::rounding);
+  ASSERT_LE(testing::distance(quadratic.value(w), quadratic.value(teleported)),
+            tolerance::rounding);
   ASSERT_GT(gradient_norm(quadratic, teleported), gradient_norm(quadratic, w));
   const Trial soon = trial(quadratic, symmetry, w, teleported, 0.001, 1);
   EXPECT_TRUE(soon.premise);

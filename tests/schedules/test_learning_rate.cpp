@@ -43,11 +43,31 @@ TEST(LearningRate, PrintsWhatParseReadsBack) {
 }
 
 TEST(LearningRate, RefusesBadInputByField) {
-  for (const char* text :
-       {"", "abc", "0", "-1", "nan", "inf", "0.1x", "0.1,", "1,2", " 0.1", "step:0.1,0.5",
-        "step:0.1,0.5,30,1", "step:0,0.5,30", "step:0.1,0,30", "step:0.1,2,30", "step:0.1,0.5,0",
-        "step:0.1,0.5,1.5", "step:0.1,0.5,-3", "step:0.1,nan,30", "cosine:0.1", "cosine:0.1,0",
-        "cosine:-0.1,10", "cosine:0.1,1e300", "linear:0.1,10", "0x10"}) {
+  for (const char* text : {"",
+                           "abc",
+                           "0",
+                           "-1",
+                           "nan",
+                           "inf",
+                           "0.1x",
+                           "0.1,",
+                           "1,2",
+                           " 0.1",
+                           "step:0.1,0.5",
+                           "step:0.1,0.5,30,1",
+                           "step:0,0.5,30",
+                           "step:0.1,0,30",
+                           "step:0.1,2,30",
+                           "step:0.1,0.5,0",
+                           "step:0.1,0.5,1.5",
+                           "step:0.1,0.5,-3",
+                           "step:0.1,nan,30",
+                           "cosine:0.1",
+                           "cosine:0.1,0",
+                           "cosine:-0.1,10",
+                           "cosine:0.1,1e300",
+                           "linear:0.1,10",
+                           "0x10"}) {
     try {
       LearningRate::parse(text);
       ADD_FAILURE() << "'" << text << "' was read";

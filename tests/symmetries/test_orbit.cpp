@@ -87,7 +87,8 @@ TEST(Orbit, AimsAlongTheGradientOfTheWeightedSum) {
   for (OrbitRow& row : orbits()) {
     const double J = row.orbit->grad_sq(), Phi = row.orbit->curvature();
     // Weights that make both parts count, and each alone.
-    for (const auto& [a, b] : {std::pair{1.0, 0.0}, {0.0, 1.0}, {1.0, -J / Phi}, {-1.0, 0.3 * J / Phi}}) {
+    for (const auto& [a, b] :
+         {std::pair{1.0, 0.0}, {0.0, 1.0}, {1.0, -J / Phi}, {-1.0, 0.3 * J / Phi}}) {
       SCOPED_TRACE(row.name + " weights " + std::to_string(a) + " " + std::to_string(b));
       row.orbit->back();
       const double norm = row.orbit->aim(a, b);
@@ -98,7 +99,8 @@ TEST(Orbit, AimsAlongTheGradientOfTheWeightedSum) {
           },
           e);
       EXPECT_GE(norm, 0.0);
-      EXPECT_NEAR(slope, norm, tolerance::difference * (norm + std::abs(a * J) + std::abs(b * Phi)));
+      EXPECT_NEAR(slope, norm,
+                  tolerance::difference * (norm + std::abs(a * J) + std::abs(b * Phi)));
       row.orbit->back();
     }
   }
@@ -172,9 +174,8 @@ TEST(Orbit, ForecastsTheStepThatItWasTold) {
     SCOPED_TRACE(row.name);
     EXPECT_FALSE(row.orbit->has_forecast());
     EXPECT_THROW(row.orbit->forecast(), std::logic_error);
-    row.orbit->set_next_step([](In<double> w, In<double> gradient, Out<double> u) {
-      u = 0.1 * gradient + 0.01 * w;
-    });
+    row.orbit->set_next_step(
+        [](In<double> w, In<double> gradient, Out<double> u) { u = 0.1 * gradient + 0.01 * w; });
     for (const double length : {0.0, 0.3}) {
       row.orbit->move(length);
       const Vector w = point(*row.orbit);

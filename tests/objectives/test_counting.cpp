@@ -23,12 +23,16 @@ TEST(CountingObjective, PassesTheAnswersOnAndCountsTheCalls) {
   counting.third_derivative(w, v, a);
   inner.third_derivative(w, v, b);
   EXPECT_EQ(a, b);
+  EXPECT_EQ(counting.curvature(w, v), inner.curvature(w, v));
   counting.value(w);
   EXPECT_EQ(counting.count().values, 2);
   EXPECT_EQ(counting.count().gradients, 1);
   EXPECT_EQ(counting.count().hessian_vectors, 1);
   EXPECT_EQ(counting.count().third_derivatives, 1);
-  EXPECT_EQ(counting.count().gradient_equivalents(), 2 * 0.5 + 1 + 2 + 4);
+  EXPECT_EQ(counting.count().curvatures, 1);
+  EXPECT_EQ(counting.count().gradient_equivalents(), 2 * 0.5 + 1 + 2 + 4 + 2);
+  EXPECT_EQ(counting.inner(), &inner);
+  EXPECT_EQ(inner.inner(), nullptr);
   counting.reset();
   EXPECT_EQ(counting.count().gradient_equivalents(), 0.0);
 }

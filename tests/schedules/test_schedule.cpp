@@ -73,12 +73,16 @@ struct Malformed {
 
 TEST(Schedule, PointsAtTheFirstWrongCharacter) {
   const std::vector<Malformed> table = {
-      {"", 1},          {"x", 1},          {"-5", 1},        {"5,", 3},        {",5", 1},
-      {"5,,6", 3},      {"5 ", 2},         {" 5", 1},        {"5;6", 2},       {"1.5", 2},
-      {"every", 1},     {"every:", 7},     {"every:0", 7},   {"every:-3", 7},  {"every:3+", 9},
-      {"every:3+-1", 9},{"every:3-1", 8},  {"Every:3", 1},   {"0..", 4},       {"5..3", 4},
-      {"0..9:", 6},     {"0..9:0", 6},     {"0...9", 4},     {"nevermore", 1}, {"never,5", 1},
-      {"5,never", 3},   {"99999999999999999999", 1},         {"1,2,3x", 6},    {"+5", 1},
+      {"", 1},           {"x", 1},         {"-5", 1},
+      {"5,", 3},         {",5", 1},        {"5,,6", 3},
+      {"5 ", 2},         {" 5", 1},        {"5;6", 2},
+      {"1.5", 2},        {"every", 1},     {"every:", 7},
+      {"every:0", 7},    {"every:-3", 7},  {"every:3+", 9},
+      {"every:3+-1", 9}, {"every:3-1", 8}, {"Every:3", 1},
+      {"0..", 4},        {"5..3", 4},      {"0..9:", 6},
+      {"0..9:0", 6},     {"0...9", 4},     {"nevermore", 1},
+      {"never,5", 1},    {"5,never", 3},   {"99999999999999999999", 1},
+      {"1,2,3x", 6},     {"+5", 1},
   };
   for (const Malformed& row : table) {
     try {
@@ -92,7 +96,8 @@ TEST(Schedule, PointsAtTheFirstWrongCharacter) {
       // The last line puts a caret under that character.
       const std::string message = error.what();
       const std::string last = message.substr(message.rfind('\n') + 1);
-      EXPECT_EQ(last, std::string(static_cast<std::size_t>(row.character) + 1, ' ') + "^") << row.text;
+      EXPECT_EQ(last, std::string(static_cast<std::size_t>(row.character) + 1, ' ') + "^")
+          << row.text;
     }
   }
 }

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
-
 #include "support/symmetries.hpp"
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"
@@ -13,6 +12,7 @@
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/search/angle_scan.hpp"
+#include "symport/symmetries/refusal.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -85,7 +85,7 @@ TEST(StatePolicy, TransportMovesGradientsByTheInverseTransposedJacobian) {
           [&](double e) { return h_inverse(R * h(t.before + e * Vector::Unit(2, j)))[i]; }, 1e-3);
     }
   }
-  const Vector expected = J.inverse().transpose() * t.state_before.first;
+  const Vector expected = inverse(J).transpose() * t.state_before.first;
   EXPECT_LE(distance(t.state_after.first, expected), tolerance::difference);
   EXPECT_GT(distance(t.state_after.first, t.state_before.first), 0.1);
   EXPECT_EQ(t.state_after.count, 17);
@@ -107,7 +107,8 @@ TEST(StatePolicy, HasAName) {
 class Rigid final : public Symmetry {
  public:
   std::string name() const override { return "rigid"; }
-  std::unique_ptr<BasicOrbit<double>> orbit(const Objective& objective, In<double> w) const override {
+  std::unique_ptr<BasicOrbit<double>> orbit(const Objective& objective,
+                                            In<double> w) const override {
     return inner_.orbit(objective, w);
   }
 
@@ -136,6 +137,30 @@ TEST(StatePolicy, TransportIsRefusedWhereTheSymmetryCannot) {
   EXPECT_NO_THROW(teleport_in_training<double>(objective, descent, 1e-4, plan, random, none, w));
 }
 
+/// A symmetry that has no orbit here.
+class Unable final : public Symmetry {
+ public:
+  std::string name() const override { return "unable"; }
+  std::unique_ptr<BasicOrbit<double>> orbit(const Objective&, In<double>) const override {
+    throw Refusal("a batch of 9 does not fit into a width of 4");
+  }
+};
+
+TEST(TeleportInTraining, TurnsARefusalIntoARefusedCertificate) {
+  const Rosenbrock objective;
+  const Unable symmetry;
+  const GradientDescent<double> descent;
+  Random random(155);
+  Vector w = objective.start();
+  auto state = descent.init(2);
+  const Certificate c = teleport_in_training<double>(objective, descent, 1e-3,
+                                                     {.symmetry = &symmetry}, random, state, w);
+  EXPECT_FALSE(c.accepted);
+  EXPECT_EQ(c.reason, "a batch of 9 does not fit into a width of 4");
+  EXPECT_EQ(c.loss_before, objective.value(w));
+  EXPECT_TRUE(testing::identical(w, objective.start()));
+}
+
 // With another optimizer the criterion is the decrease of the step that it would really take.
 TEST(TeleportInTraining, MaximisesThePredictedDecreaseOfTheRealNextStep) {
   const Rosenbrock objective;
@@ -156,7 +181,8 @@ TEST(TeleportInTraining, MaximisesThePredictedDecreaseOfTheRealNextStep) {
   for (int i = 0; i < 20000; ++i) {
     const double angle = i * 2e-4 * std::acos(-1.0) / 2.0;
     Vector w = start;
-    symmetry.act(Matrix{{std::cos(angle), -std::sin(angle)}, {std::sin(angle), std::cos(angle)}}, w);
+    symmetry.act(Matrix{{std::cos(angle), -std::sin(angle)}, {std::sin(angle), std::cos(angle)}},
+                 w);
     best = std::max(best, decrease(w));
   }
   Random random(153);
@@ -184,7 +210,8 @@ TEST(TeleportInTraining, UsesTheDecrementWithAnAutomaticRate) {
   objective.gradient(w, g);
   objective.hessian_vector(w, g, Hg);
   // J^2 / (2 Phi) = L: the next step ends at the minimum.
-  EXPECT_LE(distance(g.squaredNorm() * g.squaredNorm() / (2.0 * g.dot(Hg)), loss), tolerance::rounding);
+  EXPECT_LE(distance(g.squaredNorm() * g.squaredNorm() / (2.0 * g.dot(Hg)), loss),
+            tolerance::rounding);
 }
 
 }  // namespace

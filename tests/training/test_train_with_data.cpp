@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
-
 #include "support/objectives.hpp"
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
@@ -39,9 +38,11 @@ const LinearDataSymmetry symmetry;
 TEST(TrainWithData, PredictsUnseenInputsThroughTheTransformation) {
   Regression problem = regression();
   Vector w = Vector::Zero(8);
-  const auto result = train_with_data(
-      problem.model, descent, w,
-      {.max_steps = 3000, .learning_rate = rate, .symmetry = &symmetry, .schedule = at({5, 50, 200})});
+  const auto result = train_with_data(problem.model, descent, w,
+                                      {.max_steps = 3000,
+                                       .learning_rate = rate,
+                                       .symmetry = &symmetry,
+                                       .schedule = at({5, 50, 200})});
   EXPECT_GE(result.run.accepted_teleports(), 1);
   Random random(162);
   const Matrix unseen = random.normal_matrix(4, 30);
@@ -55,11 +56,13 @@ TEST(TrainWithData, MovesTheDataByTheSameTransformation) {
   Regression problem = regression();
   const Matrix before = problem.model.X();
   Vector w = Vector::Zero(8);
-  const auto result = train_with_data(
-      problem.model, descent, w,
-      {.max_steps = 300, .learning_rate = rate, .symmetry = &symmetry, .schedule = at({5, 50, 200})});
+  const auto result = train_with_data(problem.model, descent, w,
+                                      {.max_steps = 300,
+                                       .learning_rate = rate,
+                                       .symmetry = &symmetry,
+                                       .schedule = at({5, 50, 200})});
   EXPECT_LE(distance(problem.model.X(), result.transform(before)), tolerance::rounding);
-  EXPECT_GT(std::abs(result.transform.matrix.determinant()), 0.0);
+  EXPECT_LT(condition_number(result.transform.matrix), 1e6);
 }
 
 // Algorithm 3 of the paper, written out, with the elements composed by hand.
@@ -84,9 +87,11 @@ TEST(TrainWithData, IsAlgorithmThree) {
     expected -= rate * gradient;
   }
   Vector w = Vector::Zero(8);
-  const auto result = train_with_data(
-      problem.model, descent, w,
-      {.max_steps = 300, .learning_rate = rate, .symmetry = &symmetry, .schedule = at({5, 50, 200})});
+  const auto result = train_with_data(problem.model, descent, w,
+                                      {.max_steps = 300,
+                                       .learning_rate = rate,
+                                       .symmetry = &symmetry,
+                                       .schedule = at({5, 50, 200})});
   EXPECT_TRUE(testing::identical(w, expected));
   EXPECT_EQ(result.transform.matrix, f);
   EXPECT_GT((f - Matrix::Identity(4, 4)).norm(), 0.1);
@@ -105,7 +110,7 @@ TEST(TrainWithData, KeepsTheLossAtTeleports) {
     // The trace shows the point after the teleport: its loss is the one before it.
     const TraceRow& row = result.run.trace.rows.at(static_cast<std::size_t>(c.step));
     EXPECT_TRUE(row.teleported);
-    EXPECT_LE(distance(row.loss, c.loss_before), tolerance::drift);
+    EXPECT_NEAR(row.loss, c.loss_before, tolerance::drift * c.loss_before + 1e-24);
     EXPECT_GT(row.grad_sq, c.grad_sq_before);
   }
 }

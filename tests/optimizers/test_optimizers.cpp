@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "support/objectives.hpp"
 #include "support/single_precision.hpp"
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"
@@ -64,9 +64,10 @@ Vector heavy_ball_reference(const History& past, double eta) {
 // Nesterov's two sequences: y_{t+1} = p_{t+1} + mu (p_{t+1} - p_t), p_{t+1} = y_t - eta g(y_t)
 Vector nesterov_reference(const History& past, double eta) {
   const Vector now = past.w() - eta * past.g();
-  const Vector before = past.steps() == 1 ? past.points.front()
-                                          : Vector(past.points[past.points.size() - 2] -
-                                                   eta * past.gradients[past.steps() - 2]);
+  const Vector before =
+      past.steps() == 1
+          ? past.points.front()
+          : Vector(past.points[past.points.size() - 2] - eta * past.gradients[past.steps() - 2]);
   return now + 0.9 * (now - before);
 }
 
@@ -108,11 +109,11 @@ Vector newton_reference(const History& past, double eta) {
   const Matrix H = hessian(past.objective, past.w());
   Matrix Y = H * H, Z = Matrix::Identity(past.n(), past.n());
   for (int i = 0; i < 60; ++i) {
-    const Matrix next = 0.5 * (Y + Z.inverse());
-    Z = 0.5 * (Z + Y.inverse());
+    const Matrix next = 0.5 * (Y + inverse(Z));
+    Z = 0.5 * (Z + inverse(Y));
     Y = next;
   }
-  return past.w() - eta * Y.inverse() * past.g();
+  return past.w() - eta * inverse(Y) * past.g();
 }
 
 // eta = J / Phi with the dense Hessian, halved until Armijo's condition holds; where Phi <= 0 twice
@@ -144,8 +145,8 @@ struct OptimizerRow {
 template <template <class> class Rule>
 OptimizerRow row(Reference reference, double quadratic_rate, double rosenbrock_rate) {
   auto made = std::make_shared<Rule<double>>();
-  return {std::string(made->name()), made, std::make_shared<Rule<float>>(), std::move(reference),
-          quadratic_rate, rosenbrock_rate};
+  return {std::string(made->name()), made,           std::make_shared<Rule<float>>(),
+          std::move(reference),      quadratic_rate, rosenbrock_rate};
 }
 
 /// Every optimizer with a reference in plain loops. A new one is a new row.
@@ -169,9 +170,8 @@ struct Case {
 };
 
 std::vector<Case> cases(const OptimizerRow& row) {
-  return {{row.name + " on a quadratic",
-           std::make_shared<Quadratic>(testing::dense_quadratic(4)), Vector{{1.0, -2.0, 0.5, 3.0}},
-           row.quadratic_rate},
+  return {{row.name + " on a quadratic", std::make_shared<Quadratic>(testing::dense_quadratic(4)),
+           Vector{{1.0, -2.0, 0.5, 3.0}}, row.quadratic_rate},
           {row.name + " on rosenbrock", std::make_shared<Rosenbrock>(), Vector{{-1.2, 1.0}},
            row.rosenbrock_rate}};
 }
@@ -327,7 +327,7 @@ TEST(CurvatureDescent, NeverRaisesTheLoss) {
       for (int step = 0; step < 50; ++step) {
         if (!descent.step(*row.objective, loss, gradient, 1e-3, state, w).moved) break;
         const double next = row.objective->gradient(w, gradient);
-        ASSERT_LT(next, loss) << row.name << " step " << step;
+        ASSERT_LE(next, loss) << row.name << " step " << step;
         loss = next;
       }
     }

@@ -36,15 +36,17 @@ TEST(Train, FollowsTheGoldenTrajectories) {
     const auto& reference = golden.at(name);
     Vector w = testing::golden_vector(reference.at("gd").front().at("x"));
     const Index steps = reference.at("gd").back().at("step");
-    const RunSummary run = train<double>(
-        *objective, descent, w, {.max_steps = steps, .learning_rate = reference.at("lr").get<double>()});
+    const RunSummary run =
+        train<double>(*objective, descent, w,
+                      {.max_steps = steps, .learning_rate = reference.at("lr").get<double>()});
     for (const auto& expected : reference.at("gd")) {
       const auto step = expected.at("step").get<std::size_t>();
       SCOPED_TRACE(name + " step " + std::to_string(step));
       const TraceRow& row = run.trace.rows.at(step);
       EXPECT_LE(distance(run.trace.points.at(step), testing::golden_vector(expected.at("x"))),
                 tolerance::golden_trajectory);
-      EXPECT_LE(distance(row.loss, expected.at("loss").get<double>()), tolerance::golden_trajectory);
+      EXPECT_LE(distance(row.loss, expected.at("loss").get<double>()),
+                tolerance::golden_trajectory);
       EXPECT_LE(distance(row.grad_sq, expected.at("grad_sq").get<double>()),
                 tolerance::golden_trajectory);
     }
@@ -71,12 +73,12 @@ TEST(Train, IsAlgorithmOne) {
   }
 
   Vector w = objective.start();
-  const RunSummary run =
-      train<double>(objective, descent, w,
-                    {.max_steps = steps,
-                     .learning_rate = rate,
-                     .teleport = {.symmetry = &symmetry, .search = &scan, .schedule = every(100, 99)},
-                     .seed = 7});
+  const RunSummary run = train<double>(
+      objective, descent, w,
+      {.max_steps = steps,
+       .learning_rate = rate,
+       .teleport = {.symmetry = &symmetry, .search = &scan, .schedule = every(100, 99)},
+       .seed = 7});
   EXPECT_TRUE(testing::identical(w, expected));
   EXPECT_EQ(run.status, RunStatus::step_limit);
   EXPECT_EQ(run.steps, steps);
@@ -88,9 +90,10 @@ TEST(Train, TracesTheStateBeforeEveryUpdate) {
   const Booth objective;
   const auto symmetry = booth_rotation();
   Vector w = objective.start();
-  const RunSummary run = train<double>(
-      objective, descent, w,
-      {.max_steps = 10, .learning_rate = 0.08, .teleport = {.symmetry = &symmetry, .schedule = at({4})}});
+  const RunSummary run = train<double>(objective, descent, w,
+                                       {.max_steps = 10,
+                                        .learning_rate = 0.08,
+                                        .teleport = {.symmetry = &symmetry, .schedule = at({4})}});
   ASSERT_EQ(run.trace.rows.size(), 11u);
   ASSERT_EQ(run.trace.points.size(), 11u);
   ASSERT_EQ(run.teleports.size(), 1u);
@@ -154,16 +157,19 @@ TEST(Train, StopsAsSoonAsACriterionIsMet) {
   const Ellipse objective;
   Vector whole = objective.start();
   const auto rows =
-      train<double>(objective, descent, whole, {.max_steps = 200, .learning_rate = 0.02}).trace.rows;
+      train<double>(objective, descent, whole, {.max_steps = 200, .learning_rate = 0.02})
+          .trace.rows;
   const std::vector<StopRow> table = {
       {"loss", {.loss_below = 0.5}, [](const auto& r, auto t) { return r[t].loss < 0.5; }},
-      {"gradient", {.grad_sq_below = 0.1}, [](const auto& r, auto t) { return r[t].grad_sq < 0.1; }},
+      {"gradient",
+       {.grad_sq_below = 0.1},
+       [](const auto& r, auto t) { return r[t].grad_sq < 0.1; }},
       {"change",
        {.loss_change_below = 1e-3},
        [](const auto& r, auto t) { return t > 0 && std::abs(r[t].loss - r[t - 1].loss) < 1e-3; }},
-      {"the first of two",
-       {.loss_below = 0.5, .grad_sq_below = 60.0},
-       [](const auto& r, auto t) { return r[t].loss < 0.5 || r[t].grad_sq < 60.0; }}};
+      {"the first of two", {.loss_below = 0.5, .grad_sq_below = 60.0}, [](const auto& r, auto t) {
+         return r[t].loss < 0.5 || r[t].grad_sq < 60.0;
+       }}};
   for (const StopRow& row : table) {
     std::size_t expected = 0;
     while (!row.met(rows, expected)) ++expected;
@@ -181,7 +187,8 @@ TEST(Train, StopsAsSoonAsACriterionIsMet) {
 TEST(Train, SaysAtWhichStepItDivergedAndKeepsTheTrace) {
   const Rosenbrock objective;
   Vector w = objective.start();
-  const RunSummary run = train<double>(objective, descent, w, {.max_steps = 100, .learning_rate = 0.1});
+  const RunSummary run =
+      train<double>(objective, descent, w, {.max_steps = 100, .learning_rate = 0.1});
   EXPECT_EQ(run.status, RunStatus::diverged);
   EXPECT_GT(run.steps, 0);
   EXPECT_LT(run.steps, 100);
@@ -198,11 +205,12 @@ TEST(Train, IsInterruptedByItsWatcher) {
   const Ellipse objective;
   Vector w = objective.start();
   std::vector<Index> seen;
-  const RunSummary run = train<double>(objective, descent, w,
-                                       {.max_steps = 100, .learning_rate = 0.02, .watcher = [&](const TraceRow& row) {
-                                          seen.push_back(row.step);
-                                          return row.step < 5;
-                                        }});
+  const RunSummary run =
+      train<double>(objective, descent, w,
+                    {.max_steps = 100, .learning_rate = 0.02, .watcher = [&](const TraceRow& row) {
+                       seen.push_back(row.step);
+                       return row.step < 5;
+                     }});
   EXPECT_EQ(run.status, RunStatus::interrupted);
   EXPECT_EQ(run.steps, 5);
   EXPECT_EQ(seen, (std::vector<Index>{0, 1, 2, 3, 4, 5}));
@@ -226,7 +234,8 @@ TEST(Train, FollowsALearningRateSchedule) {
   const Ellipse objective;
   Vector w = objective.start(), expected = w, gradient(2);
   const auto rate = LearningRate::step(0.05, 0.5, 10);
-  const RunSummary run = train<double>(objective, descent, w, {.max_steps = 30, .learning_rate = rate});
+  const RunSummary run =
+      train<double>(objective, descent, w, {.max_steps = 30, .learning_rate = rate});
   for (Index t = 0; t < 30; ++t) {
     objective.gradient(expected, gradient);
     expected -= 0.05 * std::pow(0.5, t / 10) * gradient;
@@ -239,10 +248,11 @@ TEST(Train, TeleportsNowhereAtALearningRateOfZero) {
   const Booth objective;
   const auto symmetry = booth_rotation();
   Vector w = objective.start();
-  const RunSummary run = train<double>(objective, descent, w,
-                                       {.max_steps = 20,
-                                        .learning_rate = LearningRate::cosine(0.01, 10),
-                                        .teleport = {.symmetry = &symmetry, .schedule = at({5, 15})}});
+  const RunSummary run =
+      train<double>(objective, descent, w,
+                    {.max_steps = 20,
+                     .learning_rate = LearningRate::cosine(0.01, 10),
+                     .teleport = {.symmetry = &symmetry, .schedule = at({5, 15})}});
   ASSERT_EQ(run.teleports.size(), 2u);
   EXPECT_TRUE(run.teleports[0].accepted);
   EXPECT_FALSE(run.teleports[1].accepted);
@@ -299,8 +309,8 @@ TEST(Train, RunsInFloat) {
   const testing::SinglePrecision objective(inner);
   VectorOf<float> w = inner.start().cast<float>();
   Vector exact = inner.start();
-  const RunSummary run =
-      train<float>(objective, GradientDescent<float>(), w, {.max_steps = 50, .learning_rate = 0.02});
+  const RunSummary run = train<float>(objective, GradientDescent<float>(), w,
+                                      {.max_steps = 50, .learning_rate = 0.02});
   train<double>(inner, descent, exact, {.max_steps = 50, .learning_rate = 0.02});
   EXPECT_LE((w.cast<double>() - exact).norm(), tolerance::single_precision);
   EXPECT_EQ(run.trace.points.size(), 51u);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <set>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -78,10 +78,12 @@ TEST(Random, IsPhiloxOfSeedStreamAndPosition) {
 TEST(Random, ContinuesFromASavedStateInTheMiddleOfABlock) {
   Random random(3, 5);
   for (int drawn = 0; drawn < 12; ++drawn) {
-    Random restored(random.state());
+    Random copy = random, restored(random.state());
     EXPECT_EQ(restored.state(), random.state());
-    for (int i = 0; i < 3; ++i) ASSERT_EQ(restored.normal(), Random(random).normal()) << drawn;
-    ASSERT_EQ(Random(random.state()).uniform(), random.uniform()) << drawn;
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(restored.normal(), copy.normal()) << drawn;
+      ASSERT_EQ(restored.below(1000), copy.below(1000)) << drawn;
+    }
     random.bits();
   }
 }
@@ -171,7 +173,8 @@ TEST(Random, BelowHasNoBiasWhereARemainderWould) {
   constexpr int draws = 20000;
   int in_first_two_thirds = 0;
   for (int i = 0; i < draws; ++i) in_first_two_thirds += random.below(n) < (Index{1} << 62);
-  EXPECT_NEAR(in_first_two_thirds, draws * 2.0 / 3.0, tolerance::sigmas * std::sqrt(draws * 2 / 9.0));
+  EXPECT_NEAR(in_first_two_thirds, draws * 2.0 / 3.0,
+              tolerance::sigmas * std::sqrt(draws * 2 / 9.0));
 }
 
 TEST(Random, BelowOfNothingIsABrokenPrecondition) {
@@ -185,6 +188,24 @@ TEST(Random, NormalMatrixIsFilledColumnByColumn) {
   for (Index j = 0; j < 2; ++j) {
     for (Index i = 0; i < 3; ++i) EXPECT_EQ(A(i, j), numbers.normal());
   }
+}
+
+TEST(Random, ShufflesEveryOrderEquallyOften) {
+  Random random(7);
+  std::map<std::vector<Index>, int> count;
+  constexpr int draws = 12000;
+  for (int i = 0; i < draws; ++i) {
+    std::vector<Index> items{4, 5, 6};
+    random.shuffle(items);
+    ++count[items];
+  }
+  ASSERT_EQ(count.size(), 6u);
+  for (const auto& [order, times] : count) {
+    EXPECT_NEAR(times, draws / 6.0, tolerance::sigmas * std::sqrt(draws * 5.0 / 36.0));
+  }
+  std::vector<Index> none;
+  random.shuffle(none);
+  EXPECT_TRUE(none.empty());
 }
 
 }  // namespace

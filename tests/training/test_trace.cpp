@@ -24,14 +24,16 @@ std::vector<std::vector<std::string>> cells(const std::string& csv) {
 
 TEST(Trace, IsWrittenSoThatTheSameDoublesAreReadBack) {
   Trace trace;
-  trace.rows = {{0, 1.0 / 3.0, 2e-300, 1e-3, 1.0, 0.0, false}, {1, 0.1, 7.0, 1e-3, 12.5, 0.25, true}};
+  trace.rows = {{0, 1.0 / 3.0, 2e-300, 1e-3, 1.0, 0.0, false},
+                {1, 0.1, 7.0, 1e-3, 12.5, 0.25, true}};
   trace.points = {Vector{{1.0 / 7.0, -0.0}}, Vector{{1e308, 5e-324}}};
   std::ostringstream out;
   write_csv(trace, out);
   const auto rows = cells(out.str());
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0], (std::vector<std::string>{"step", "loss", "grad_sq", "learning_rate",
-                                               "evaluations", "seconds", "teleported", "x1", "x2"}));
+  EXPECT_EQ(rows[0],
+            (std::vector<std::string>{"step", "loss", "grad_sq", "learning_rate", "evaluations",
+                                      "seconds", "teleported", "x1", "x2"}));
   for (std::size_t i = 0; i < 2; ++i) {
     const auto& row = rows[i + 1];
     EXPECT_EQ(std::stol(row[0]), trace.rows[i].step);
@@ -50,7 +52,8 @@ TEST(Trace, IsWrittenSoThatTheSameDoublesAreReadBack) {
 TEST(Trace, WritesNonFiniteNumbersAsWords) {
   const double infinity = std::numeric_limits<double>::infinity();
   Trace trace;
-  trace.rows = {{0, std::nan(""), infinity, 1e-3, 1.0, 0.0, false}, {1, -infinity, 0.0, 1.0, 2.0, 0.0, false}};
+  trace.rows = {{0, std::nan(""), infinity, 1e-3, 1.0, 0.0, false},
+                {1, -infinity, 0.0, 1.0, 2.0, 0.0, false}};
   std::ostringstream out;
   write_csv(trace, out);
   const auto rows = cells(out.str());

@@ -3,21 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 
+#include "symport/core/dense.hpp"
 #include "symport/core/random.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport {
-
-namespace {
-
-Eigen::BDCSVD<Matrix> decompose(const Matrix& Y) {
-  return Eigen::BDCSVD<Matrix>(Y, Eigen::ComputeThinU | Eigen::ComputeThinV);
-}
-
-}  // namespace
 
 MatrixFactorization::MatrixFactorization(Matrix Y, Index rank) : Y_(std::move(Y)), rank_(rank) {
   if (Y_.size() == 0) throw InvalidArgument("Y", "an empty matrix", "at least one entry");
@@ -47,20 +39,20 @@ Vector MatrixFactorization::start() const {
 }
 
 Vector MatrixFactorization::minimizer() const {
-  const auto svd = decompose(Y_);
-  const Index kept = std::min(rank_, svd.singularValues().size());
-  const Vector roots = svd.singularValues().head(kept).cwiseSqrt();
+  const SingularValues svd = singular_values(Y_);
+  const Index kept = std::min(rank_, svd.values.size());
+  const Vector roots = svd.values.head(kept).cwiseSqrt();
   Vector w = Vector::Zero(dimension());
   Out<double> flat(w);
-  U(flat).leftCols(kept) = svd.matrixU().leftCols(kept) * roots.asDiagonal();
-  V(flat).topRows(kept) = roots.asDiagonal() * svd.matrixV().leftCols(kept).transpose();
+  U(flat).leftCols(kept) = svd.U.leftCols(kept) * roots.asDiagonal();
+  V(flat).topRows(kept) = roots.asDiagonal() * svd.V.leftCols(kept).transpose();
   return w;
 }
 
 double MatrixFactorization::minimum() const {
-  const auto svd = decompose(Y_);
-  const Index dropped = std::max<Index>(svd.singularValues().size() - rank_, 0);
-  return svd.singularValues().tail(dropped).squaredNorm();
+  const SingularValues svd = singular_values(Y_);
+  const Index dropped = std::max<Index>(svd.values.size() - rank_, 0);
+  return svd.values.tail(dropped).squaredNorm();
 }
 
 double MatrixFactorization::value(In<double> w) const { return (U(w) * V(w) - Y_).squaredNorm(); }

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport {
@@ -19,8 +19,7 @@ Quadratic::Quadratic(Matrix A) : A_(std::move(A)) {
   if (asymmetry > 1e-12 * A_.norm()) {
     throw InvalidArgument("A", fmt::format("|A - A'| = {:.3g}", asymmetry), "a symmetric matrix");
   }
-  const Vector eigenvalues =
-      Eigen::SelfAdjointEigenSolver<Matrix>(A_, Eigen::EigenvaluesOnly).eigenvalues();
+  const Vector eigenvalues = symmetric_eigen(A_).values;
   largest_eigenvalue_ = eigenvalues[eigenvalues.size() - 1];
   if (!(eigenvalues[0] > 1e-14 * largest_eigenvalue_)) {
     throw InvalidArgument("A", fmt::format("an eigenvalue {:.3g}", eigenvalues[0]),

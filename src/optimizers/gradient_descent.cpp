@@ -7,7 +7,12 @@ template <Real Scalar>
 StepOutcome GradientDescent<Scalar>::step(const BasicObjective<Scalar>&, double,
                                           In<Scalar> gradient, double learning_rate,
                                           OptimizerState<Scalar>&, Out<Scalar> w) const {
-  w -= static_cast<Scalar>(learning_rate) * gradient;
+  // A plain loop: for two or three parameters Eigen's way to the first aligned one costs more than
+  // the step.
+  const auto rate = static_cast<Scalar>(learning_rate);
+  const Scalar* g = gradient.data();
+  Scalar* x = w.data();
+  for (Index i = 0, n = w.size(); i < n; ++i) x[i] -= rate * g[i];
   return {true, learning_rate, 0.0};
 }
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <limits>
 
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport {
@@ -45,15 +45,15 @@ void Newton<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar>
     u.setConstant(std::numeric_limits<Scalar>::quiet_NaN());
     return;
   }
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(
-      (0.5 * (H + H.transpose())).template cast<double>());
-  const double largest = solver.eigenvalues().cwiseAbs().maxCoeff();
-  const Vector scales = solver.eigenvalues().cwiseAbs().cwiseMax(1e-12 * largest);
-  const Vector coordinates = solver.eigenvectors().transpose() * gradient.template cast<double>();
+  const Matrix symmetric = (0.5 * (H + H.transpose())).template cast<double>();
+  const SymmetricEigen eigen = symmetric_eigen(symmetric);
+  const double largest = eigen.values.cwiseAbs().maxCoeff();
+  const Vector scales = eigen.values.cwiseAbs().cwiseMax(1e-12 * largest);
+  const Vector coordinates = eigen.vectors.transpose() * gradient.template cast<double>();
   if (largest == 0.0) {
     u = static_cast<Scalar>(learning_rate) * gradient;
   } else {
-    u = (learning_rate * (solver.eigenvectors() * coordinates.cwiseQuotient(scales)))
+    u = (learning_rate * (eigen.vectors * coordinates.cwiseQuotient(scales)))
             .template cast<Scalar>();
   }
 }

@@ -85,7 +85,7 @@ LearningRate LearningRate::parse(std::string_view text) {
   return LearningRate(n[0]);
 }
 
-double LearningRate::at(Index t) const {
+double LearningRate::varying(Index t) const {
   switch (kind_) {
     case Kind::constant:
       return rate_;

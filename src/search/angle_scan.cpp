@@ -60,7 +60,7 @@ AngleScan::AngleScan(const AngleScanOptions& options) : options_(options) {
 
 SearchOutcome AngleScan::run(Orbit& orbit, Criterion& criterion, Random&) const {
   const double period = orbit.period();
-  if (!(period > 0.0)) throw std::logic_error("AngleScan: the orbit is not a circle");
+  if (!fits(orbit)) throw std::logic_error("AngleScan: the orbit is not a circle");
   criterion.begin(orbit);
   const double start = criterion.value(orbit);
   // A place that is not allowed, or has no value, is worse than any other.

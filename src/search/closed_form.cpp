@@ -27,9 +27,7 @@ ClosedFormSearch::ClosedFormSearch(const ClosedFormOptions& options) : options_(
 
 SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&) const {
   const ClosedForm kind = orbit.closed_form();
-  if (kind == ClosedForm::none) {
-    throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
-  }
+  if (!fits(orbit)) throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
   criterion.begin(orbit);
   const double start = criterion.value(orbit);
   const double eta = criterion.rate(orbit);
@@ -63,7 +61,8 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   // Coarse to fine: a geometric grid, then the gaps beside the best, halved. To ask whether a point
   // is allowed can cost far more than its value, so the grid is asked from its best value
   // downwards.
-  const double spacing = std::log(options_.max_kappa) / static_cast<double>(options_.trials);
+  const double largest = std::log(options_.max_kappa);
+  const double spacing = largest / static_cast<double>(options_.trials);
   std::vector<std::pair<double, double>> grid;  // value, log kappa
   for (Index i = 1; i <= options_.trials; ++i) {
     const double log_kappa = spacing * static_cast<double>(i);
@@ -75,7 +74,7 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
     const double centre = best_log;
     if (centre - gap > 0.0) offer(centre - gap);
-    offer(centre + gap);
+    if (centre + gap < largest) offer(centre + gap);
   }
   orbit.solve(criterion.objective(), eta, std::exp(best_log));
   if (best_log == 0.0) return {false, "no bound kappa improves on the start"};

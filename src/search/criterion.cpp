@@ -11,23 +11,25 @@ namespace symport {
 
 namespace {
 
-constexpr double default_cap = 1.5;
-
 void require_positive(const char* field, double value) {
   if (!(value > 0.0)) throw InvalidArgument(field, fmt::format("{}", value), "a number > 0");
 }
 
 }  // namespace
 
-Criterion::Criterion(const CriterionOptions& options) : options_(options) {
-  require_positive("learning_rate", options.learning_rate);
-  require_positive("bound", options.bound);
-  if (options.cap) {
-    require_positive("cap", *options.cap);
-    cap_ = *options.cap;
-  } else if (options.objective == ObjectiveKind::predicted_decrease) {
-    cap_ = default_cap;
+double default_cap(ObjectiveKind objective) {
+  return objective == ObjectiveKind::predicted_decrease ? 1.5
+                                                        : std::numeric_limits<double>::infinity();
+}
+
+Criterion::Criterion(const CriterionOptions& options)
+    : options_(options), cap_(options.cap.value_or(default_cap(options.objective))) {
+  if (!(options.learning_rate >= 0.0 && std::isfinite(options.learning_rate))) {
+    throw InvalidArgument("learning_rate", fmt::format("{}", options.learning_rate),
+                          "a finite number >= 0");
   }
+  require_positive("bound", options.bound);
+  require_positive("cap", cap_);
 }
 
 double Criterion::rate(Orbit& orbit) const {

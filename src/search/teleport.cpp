@@ -42,7 +42,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   Criterion criterion(options);
 
   Certificate c;
-  c.loss_before = c.loss_after = objective.value(w);
+  c.loss_before = c.loss_after = orbit.objective().value(w);
   c.grad_sq_before = c.grad_sq_after = orbit.grad_sq();
   c.curvature_before = c.curvature_after = orbit.curvature();
   if (!std::isfinite(c.loss_before) || !std::isfinite(c.grad_sq_before)) {
@@ -72,6 +72,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
       }
     }
   }
+  if (!orbit.note().empty()) c.reason += "; " + orbit.note();
   c.evaluations = orbit.evaluations() + 1.0;  // the loss twice
   c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return c;

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/LU>
-
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport {
@@ -14,11 +13,12 @@ AffineVariables::AffineVariables(Matrix M, Vector b) : M_(std::move(M)), b_(std:
     throw InvalidArgument("M, b", fmt::format("{} x {} and {}", M_.rows(), M_.cols(), b_.size()),
                           "n x n and n");
   }
-  const Eigen::FullPivLU<Matrix> lu(M_);
-  if (!lu.isInvertible()) {
-    throw InvalidArgument("M", fmt::format("rank {}", lu.rank()), "an invertible matrix");
+  const double condition = condition_number(M_);
+  if (!(condition < 1e15)) {
+    throw InvalidArgument("M", fmt::format("condition number {:.3g}", condition),
+                          "an invertible matrix");
   }
-  inverse_ = lu.inverse();
+  inverse_ = inverse(M_);
 }
 
 void AffineVariables::to(In<double> w, Out<double> u) const { u.noalias() = M_ * w + b_; }

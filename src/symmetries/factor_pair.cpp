@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
-
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/symmetries/matrix_orbit.hpp"
 
@@ -34,9 +32,9 @@ class FactorPairOrbit final : public MatrixOrbit {
     charge(1.0);
     const auto GU = problem_.U(In<double>(gradient));
     const auto GV = problem_.V(In<double>(gradient));
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(GV * GV.transpose() - GU.transpose() * GU);
-    const Vector positive = (solver.eigenvalues().array() > 0.0).cast<double>();
-    return solver.eigenvectors() * positive.asDiagonal() * solver.eigenvectors().transpose();
+    const SymmetricEigen eigen = symmetric_eigen(GV * GV.transpose() - GU.transpose() * GU);
+    const Vector positive = (eigen.values.array() > 0.0).cast<double>();
+    return eigen.vectors * positive.asDiagonal() * eigen.vectors.transpose();
   }
 
   const MatrixFactorization& problem_;
@@ -50,7 +48,7 @@ std::string FactorPairSymmetry::name() const { return fmt::format("GL({})", orde
 void FactorPairSymmetry::act(const Matrix& g, Out<double> w) const {
   // X g = U, solved as g'X' = U'.
   const Matrix U = problem_.U(In<double>(w));
-  problem_.U(w) = g.transpose().partialPivLu().solve(U.transpose()).transpose();
+  problem_.U(w) = solve(g.transpose(), U.transpose()).transpose();
   problem_.V(w) = g * problem_.V(In<double>(w)).eval();
 }
 
@@ -63,7 +61,7 @@ void FactorPairSymmetry::transport(const Matrix& g, In<double>, Out<double> cove
   const Matrix GU = problem_.U(In<double>(covector));
   const Matrix GV = problem_.V(In<double>(covector));
   problem_.U(covector) = GU * g.transpose();
-  problem_.V(covector) = g.transpose().partialPivLu().solve(GV);
+  problem_.V(covector) = solve(g.transpose(), GV);
 }
 
 std::unique_ptr<BasicOrbit<double>> FactorPairSymmetry::orbit(const Objective& objective,

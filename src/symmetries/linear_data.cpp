@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/linear_data.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/SVD>
 #include <cmath>
-#include <limits>
 
-#include "symport/core/matrix_exponential.hpp"
+#include "symport/core/dense.hpp"
 
 namespace symport {
 
@@ -61,16 +58,12 @@ class LinearDataOrbit final : public DataOrbit {
     return inside;
   }
 
-  double condition() const override {
-    const Vector singular = Eigen::BDCSVD<Matrix>(element_).singularValues();
-    const double smallest = singular[singular.size() - 1];
-    return smallest > 0.0 ? singular[0] / smallest : std::numeric_limits<double>::infinity();
-  }
+  double condition() const override { return condition_number(element_); }
 
   void commit(Out<double> w) override {
     // W' g = W, solved as g'W'' = W'.
     const Matrix W = start_.W(w_);
-    start_.W(w) = element_.transpose().partialPivLu().solve(W.transpose()).transpose();
+    start_.W(w) = symport::solve(element_.transpose(), W.transpose()).transpose();
   }
 
  private:

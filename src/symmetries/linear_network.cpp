@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "symmetries/network_requirements.hpp"
-#include "symport/core/matrix_exponential.hpp"
+#include "symport/core/dense.hpp"
 #include "symport/symmetries/linear_orbit.hpp"
 
 namespace symport {

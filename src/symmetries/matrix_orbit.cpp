@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/matrix_orbit.hpp"
 
-#include <Eigen/SVD>
 #include <cmath>
-#include <limits>
 
-#include "symport/core/matrix_exponential.hpp"
+#include "symport/core/dense.hpp"
 
 namespace symport {
 
@@ -99,10 +97,7 @@ bool MatrixOrbit::randomize(Random& random, double spread) {
 }
 
 double MatrixOrbit::condition() const {
-  if (symmetry_.compact()) return 1.0;
-  const Vector singular = Eigen::BDCSVD<Matrix>(element_).singularValues();
-  const double smallest = singular[singular.size() - 1];
-  return smallest > 0.0 ? singular[0] / smallest : std::numeric_limits<double>::infinity();
+  return symmetry_.compact() ? 1.0 : condition_number(element_);
 }
 
 bool MatrixOrbit::transport(Out<double> covector) const {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "symport/core/matrix_exponential.hpp"
+#include "symport/core/dense.hpp"
 #include "symport/symmetries/matrix_orbit.hpp"
 
 namespace symport {

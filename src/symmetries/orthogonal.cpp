@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
-
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/symmetries/matrix_orbit.hpp"
 
@@ -40,22 +39,16 @@ class QuadraticOrbit final : public MatrixOrbit {
   const OrthogonalSymmetry& symmetry_;
 };
 
-Eigen::SelfAdjointEigenSolver<Matrix> diagonalise(const Quadratic& quadratic) {
-  return Eigen::SelfAdjointEigenSolver<Matrix>(quadratic.A());
-}
-
 }  // namespace
 
 OrthogonalSymmetry::OrthogonalSymmetry(const Quadratic& quadratic)
-    : OrthogonalSymmetry(diagonalise(quadratic).eigenvalues(),
-                         diagonalise(quadratic).eigenvectors()) {}
+    : OrthogonalSymmetry(symmetric_eigen(quadratic.A())) {}
 
-OrthogonalSymmetry::OrthogonalSymmetry(Vector eigenvalues, Matrix eigenvectors)
+OrthogonalSymmetry::OrthogonalSymmetry(SymmetricEigen eigen)
     : RotationSymmetry(std::make_shared<AffineVariables>(
-          eigenvectors * eigenvalues.cwiseSqrt().asDiagonal() * eigenvectors.transpose(),
-          Vector::Zero(eigenvalues.size()))),
-      eigenvalues_(std::move(eigenvalues)),
-      eigenvectors_(std::move(eigenvectors)) {}
+          eigen.vectors * eigen.values.cwiseSqrt().asDiagonal() * eigen.vectors.transpose(),
+          Vector::Zero(eigen.values.size()))),
+      eigen_(std::move(eigen)) {}
 
 std::string OrthogonalSymmetry::name() const { return fmt::format("O({})", order()); }
 

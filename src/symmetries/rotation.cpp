@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <cmath>
 
 #include "symmetries/circle_orbit.hpp"
+#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/objectives/ellipse.hpp"
 
@@ -82,13 +81,9 @@ RotationSymmetry booth_rotation() {
 }
 
 Matrix random_orthogonal(Index n, Random& random, bool special) {
-  // QR of a normal matrix, with the signs of R's diagonal moved into Q (Mezzadri, 2007).
-  const Eigen::HouseholderQR<Matrix> qr(random.normal_matrix(n, n));
-  Matrix Q = qr.householderQ();
-  for (Index j = 0; j < n; ++j) {
-    if (qr.matrixQR()(j, j) < 0) Q.col(j) *= -1.0;
-  }
-  if (special && Q.determinant() < 0) Q.col(0) *= -1.0;
+  // Uniform: the orthogonal factor of a normal matrix (Mezzadri, 2007).
+  Matrix Q = orthogonal_factor(random.normal_matrix(n, n));
+  if (special && determinant(Q) < 0) Q.col(0) *= -1.0;
   return Q;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "symport/core/status.hpp"
 #include "symport/training/train.hpp"
@@ -31,56 +32,59 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   };
   const bool keeps_points = options.trace && w.size() <= Trace::max_point_dimension;
-  const bool watched = options.trace || options.watcher;
+  const bool observed = options.trace || options.watcher || options.stop.active();
 
   RunSummary run;
   Random random(options.seed);
   OptimizerState<Scalar> state = optimizer.init(w.size());
-  VectorOf<Scalar> gradient(w.size());
-  double loss = objective.gradient(w, gradient);
+  VectorOf<Scalar> gradient_storage(w.size());
+  // Made once: on small problems a step costs no more than making these.
+  const Out<Scalar> gradient(gradient_storage), w_out(w);
+  const Eigen::Ref<const VectorOf<Scalar>> gradient_in(gradient_storage), w_in(w);
+  double loss = objective.gradient(w_in, gradient);
   double previous_loss = std::numeric_limits<double>::infinity();
   run.evaluations = 1.0;
+
+  // Records the state before the update of step t, and says whether the run ends there. Nothing
+  // here is computed for a run that nobody observes.
+  const auto observe = [&](Index t, double rate, bool teleported) -> std::optional<RunStatus> {
+    const double grad_sq = static_cast<double>(gradient.squaredNorm());
+    const TraceRow row{t, loss, grad_sq, rate, run.evaluations, elapsed(), teleported};
+    if (options.trace) run.trace.rows.push_back(row);
+    if (keeps_points) run.trace.points.push_back(w.template cast<double>());
+    if (!std::isfinite(grad_sq)) return RunStatus::diverged;
+    if (options.stop(t, loss, previous_loss, grad_sq)) return RunStatus::converged;
+    if (t < options.max_steps && options.watcher && !options.watcher(row)) {
+      return RunStatus::interrupted;
+    }
+    return std::nullopt;
+  };
 
   for (Index t = 0;; ++t) {
     const double rate = options.learning_rate.at(t);
     bool teleported = false;
-    if (t < options.max_steps && schedule.contains(t)) {
+    // At rate 0 (the end of a cosine) no step follows that a teleport could improve.
+    if (t < options.max_steps && rate > 0.0 && schedule.contains(t)) {
       Certificate certificate = teleport(rate, random, state);
       certificate.step = t;
       run.evaluations += certificate.evaluations;
       teleported = certificate.accepted;
       run.teleports.push_back(std::move(certificate));
       if (teleported) {
-        loss = objective.gradient(w, gradient);
+        loss = objective.gradient(w_in, gradient);
         run.evaluations += 1.0;
       }
     }
-    const double grad_sq = static_cast<double>(gradient.squaredNorm());
     run.steps = t;
-    run.final_loss = loss;
-    run.final_grad_sq = grad_sq;
-    TraceRow row{t, loss, grad_sq, rate, run.evaluations, watched ? elapsed() : 0.0, teleported};
-    if (options.trace) {
-      run.trace.rows.push_back(row);
-      if (keeps_points) run.trace.points.push_back(w.template cast<double>());
-    }
-    if (!std::isfinite(loss) || !std::isfinite(grad_sq)) {
-      run.status = RunStatus::diverged;
+    std::optional<RunStatus> end;
+    if (observed) end = observe(t, rate, teleported);
+    if (!std::isfinite(loss)) end = RunStatus::diverged;
+    if (!end && t == options.max_steps) end = RunStatus::step_limit;
+    if (end) {
+      run.status = *end;
       break;
     }
-    if (options.stop(t, loss, previous_loss, grad_sq)) {
-      run.status = RunStatus::converged;
-      break;
-    }
-    if (t == options.max_steps) {
-      run.status = RunStatus::step_limit;
-      break;
-    }
-    if (options.watcher && !options.watcher(row)) {
-      run.status = RunStatus::interrupted;
-      break;
-    }
-    const StepOutcome outcome = optimizer.step(objective, loss, gradient, rate, state, w);
+    const StepOutcome outcome = optimizer.step(objective, loss, gradient_in, rate, state, w_out);
     if (options.trace && optimizer.automatic_rate()) {
       run.trace.rows.back().learning_rate = outcome.rate;
     }
@@ -89,9 +93,11 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
       break;
     }
     previous_loss = loss;
-    loss = objective.gradient(w, gradient);
+    loss = objective.gradient(w_in, gradient);
     run.evaluations += 1.0 + outcome.evaluations;
   }
+  run.final_loss = loss;
+  run.final_grad_sq = static_cast<double>(gradient.squaredNorm());
   run.seconds = elapsed();
   return run;
 }

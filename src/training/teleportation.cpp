@@ -3,6 +3,7 @@
 
 #include "symport/core/status.hpp"
 #include "symport/search/auto_search.hpp"
+#include "symport/symmetries/refusal.hpp"
 
 namespace symport {
 
@@ -29,23 +30,35 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                           "keep or reset: the symmetry " + plan.symmetry->name() +
                               " cannot transport an optimizer's state");
   }
-  const auto orbit = plan.symmetry->orbit(objective, w);
+  std::unique_ptr<BasicOrbit<Scalar>> orbit;
+  try {
+    orbit = plan.symmetry->orbit(objective, w);
+  } catch (const Refusal& refusal) {
+    Certificate certificate;
+    certificate.loss_before = certificate.loss_after = objective.value(w);
+    certificate.evaluations = 0.5;
+    certificate.reason = refusal.what();
+    return certificate;
+  }
   if (!optimizer.plain_gradient_step() && !optimizer.automatic_rate()) {
     orbit->set_next_step([&](In<Scalar> at, In<Scalar> gradient, Out<Scalar> u) {
       optimizer.preview(objective, at, gradient, learning_rate, state, u);
     });
   }
   const CriterionOptions criterion{
-      .objective =
-          plan.objective.value_or(optimizer.automatic_rate() ? ObjectiveKind::decrement
-                                                             : ObjectiveKind::predicted_decrease),
+      .objective = plan.objective.value_or(default_objective(optimizer)),
       .learning_rate = learning_rate,
       .bound = plan.bound,
       .cap = plan.cap};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
+  const bool exact = plan.symmetry->loss_invariant();
+  const double tolerance = exact || plan.drift_tolerance > 0.0
+                               ? plan.drift_tolerance
+                               : std::numeric_limits<double>::infinity();
   Certificate certificate =
-      teleport<Scalar>(objective, *orbit, search, criterion, random, w, plan.drift_tolerance);
+      teleport<Scalar>(objective, *orbit, search, criterion, random, w, tolerance);
+  if (!exact) certificate.reason += "; not loss-invariant";
   if (!certificate.accepted) return certificate;
   if (plan.state == StatePolicy::reset) {
     state = optimizer.init(w.size());

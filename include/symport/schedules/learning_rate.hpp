@@ -21,12 +21,13 @@ class LearningRate {
   static LearningRate cosine(double rate, Index period);
   static LearningRate parse(std::string_view text);
 
-  double at(Index t) const;
+  double at(Index t) const { return kind_ == Kind::constant ? rate_ : varying(t); }
   double initial() const { return rate_; }
   std::string to_string() const;
 
  private:
   enum class Kind { constant, step, cosine };
+  double varying(Index t) const;
   Kind kind_ = Kind::constant;
   double rate_;
   double factor_ = 1.0;

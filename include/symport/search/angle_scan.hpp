@@ -16,6 +16,7 @@ class AngleScan final : public Search {
  public:
   explicit AngleScan(const AngleScanOptions& options = {});
   std::string_view name() const override { return "scan"; }
+  bool fits(const Orbit& orbit) const override { return orbit.period() > 0.0; }
   SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const override;
 
  private:

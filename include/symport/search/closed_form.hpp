@@ -19,6 +19,7 @@ class ClosedFormSearch final : public Search {
  public:
   explicit ClosedFormSearch(const ClosedFormOptions& options = {});
   std::string_view name() const override { return "closed"; }
+  bool fits(const Orbit& orbit) const override { return orbit.closed_form() != ClosedForm::none; }
   SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const override;
 
  private:

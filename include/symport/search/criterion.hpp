@@ -11,16 +11,19 @@ namespace symport {
 
 struct CriterionOptions {
   ObjectiveKind objective = ObjectiveKind::predicted_decrease;
-  /// eta of the optimizer; unused by `decrement`.
+  /// eta of the optimizer; unused by `decrement`. At 0 (the end of a schedule) no step decreases the
+  /// loss and `predicted_decrease` finds no point better than another.
   double learning_rate = 1e-3;
   /// Only candidates with eta Phi / J <= bound (infinity: no bound).
   double bound = std::numeric_limits<double>::infinity();
   /// Only candidates with eta lambda_max(H) <= cap (or below 2 and not larger than at the start),
   /// and from which the real next step ends no higher than the one from the start: the quadratic
-  /// model sees one direction and two derivatives only. Unset: 1.5 for `predicted_decrease`, none
-  /// for the others. Infinity: none.
+  /// model sees one direction and two derivatives only. Unset: `default_cap`. Infinity: none.
   std::optional<double> cap = std::nullopt;
 };
+
+/// The cap when none is given: 1.5 for `predicted_decrease`, infinity (none) for the others.
+double default_cap(ObjectiveKind objective);
 
 /// What makes one orbit point better than another, and which points are allowed (DESIGN: what to
 /// maximise, and how far to go). Made once per teleport.
@@ -29,7 +32,7 @@ struct CriterionOptions {
 /// next step u: <dL/dw, u> - u'Hu/2, and eta is the effective rate <dL/dw, u> / J.
 class Criterion {
  public:
-  /// Throws InvalidArgument for a non-positive rate, bound or cap.
+  /// Throws InvalidArgument for a negative or non-finite rate, a non-positive bound or cap.
   explicit Criterion(const CriterionOptions& options);
 
   ObjectiveKind objective() const { return options_.objective; }
@@ -53,7 +56,7 @@ class Criterion {
 
  private:
   CriterionOptions options_;
-  double cap_ = std::numeric_limits<double>::infinity();
+  double cap_;
   double start_curvature_ = 0.0;
   double start_next_loss_ = 0.0;
 };

@@ -22,6 +22,8 @@ class Search {
  public:
   virtual ~Search() = default;
   virtual std::string_view name() const = 0;
+  /// Whether the search can work on this kind of orbit; `run` requires it.
+  virtual bool fits(const Orbit&) const { return true; }
   virtual SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const = 0;
 };
 

@@ -15,8 +15,9 @@ constexpr double default_drift_tolerance() {
 /// One teleport: search the orbit, measure the candidate on the parameters themselves, commit it to
 /// `w` or refuse it. When refused, `w` is bit for bit what it was.
 ///
-/// `orbit` must be an orbit of `objective` through `w`. `tolerance` 0 means the default of the
-/// precision; infinity accepts any drift (for actions that are not loss-invariant).
+/// `orbit` must be an orbit of `objective` through `w`; losses are those of `orbit.objective()`.
+/// `tolerance` 0 means the default of the precision; infinity accepts any drift (for actions that
+/// are not loss-invariant).
 template <Real Scalar>
 Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>& orbit,
                      const Search& search, const CriterionOptions& criterion, Random& random,

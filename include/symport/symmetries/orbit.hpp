@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "symport/core/random.hpp"
 #include "symport/objectives/objective.hpp"
@@ -84,6 +85,8 @@ class Orbit {
   virtual double condition() const = 0;
   /// Work done so far, in units of one gradient of the objective.
   virtual double evaluations() const = 0;
+  /// What a certificate should say of this orbit beyond its numbers; usually nothing.
+  virtual std::string note() const { return {}; }
 };
 
 /// u <- the step that the optimizer would take at parameters w with this gradient (w <- w - u).
@@ -100,7 +103,9 @@ class BasicOrbit : public Orbit {
   /// the way in which gradients move (Prop. 5.1). False when the symmetry cannot transport.
   virtual bool transport(Out<Scalar> covector) const;
 
-  /// The objective at the current point. It is the start's, except for actions that move data too.
+  /// The objective at the current point, whose loss the orbit keeps. It is the one that the orbit
+  /// was made for, except for actions that move data too and orbits that keep a part of a batch
+  /// only.
   virtual const BasicObjective<Scalar>& objective() const { return objective_; }
 
   void set_next_step(NextStep<Scalar> next_step) { next_step_ = std::move(next_step); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "symport/core/dense.hpp"
 #include "symport/objectives/quadratic.hpp"
 #include "symport/symmetries/rotation.hpp"
 
@@ -24,13 +25,13 @@ class OrthogonalSymmetry final : public RotationSymmetry {
   std::unique_ptr<BasicOrbit<double>> orbit(const Objective& objective,
                                             In<double> w) const override;
 
-  const Vector& eigenvalues() const { return eigenvalues_; }
-  const Matrix& eigenvectors() const { return eigenvectors_; }
+  /// Of A, ascending.
+  const Vector& eigenvalues() const { return eigen_.values; }
+  const Matrix& eigenvectors() const { return eigen_.vectors; }
 
  private:
-  OrthogonalSymmetry(Vector eigenvalues, Matrix eigenvectors);
-  Vector eigenvalues_;
-  Matrix eigenvectors_;
+  explicit OrthogonalSymmetry(SymmetricEigen eigen);
+  SymmetricEigen eigen_;
 };
 
 }  // namespace symport

@@ -21,8 +21,9 @@ class BasicSymmetry {
   virtual bool loss_invariant() const { return true; }
   /// Whether its orbits can `transport` the gradient-like state of an optimizer.
   virtual bool transports_state() const { return false; }
-  /// The orbit of w. Throws InvalidArgument when the symmetry does not belong to this objective.
-  /// The objective must outlive the orbit.
+  /// The orbit of w. Throws InvalidArgument when the symmetry does not belong to this objective,
+  /// and `Refusal` when it cannot act at this point on this data. The objective must outlive the
+  /// orbit.
   virtual std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
                                                     In<Scalar> w) const = 0;
 };

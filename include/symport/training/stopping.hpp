@@ -14,6 +14,7 @@ struct Stopping {
   double grad_sq_below = 0.0;      ///< J < this
   double loss_change_below = 0.0;  ///< |L_t - L_{t-1}| < this (appendix D of the paper: 1e-3)
 
+  bool active() const { return loss_below > 0.0 || grad_sq_below > 0.0 || loss_change_below > 0.0; }
   bool operator()(Index step, double loss, double previous_loss, double grad_sq) const {
     return loss < loss_below || grad_sq < grad_sq_below ||
            (step > 0 && std::abs(loss - previous_loss) < loss_change_below);

@@ -27,16 +27,25 @@ struct Teleportation {
   const Search* search = nullptr;  ///< null: the best for the symmetry (AutoSearch)
   Schedule schedule{};
   StatePolicy state = StatePolicy::keep;
-  /// Unset: `decrement` when the optimizer finds its own rate, else `predicted_decrease`.
+  /// Unset: `default_objective`.
   std::optional<ObjectiveKind> objective = std::nullopt;
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
   std::optional<double> cap = std::nullopt;                ///< see CriterionOptions
-  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float.
+  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
+  /// that is not loss-invariant.
   double drift_tolerance = 0.0;
 };
 
+/// The objective when none is given: `decrement` for an optimizer that finds its own rate, else
+/// `predicted_decrease`.
+template <Real Scalar>
+ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
+  return optimizer.automatic_rate() ? ObjectiveKind::decrement : ObjectiveKind::predicted_decrease;
+}
+
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, tells it the
-/// optimizer's next step, searches, commits or refuses, and applies the state policy.
+/// optimizer's next step, searches, commits or refuses, and applies the state policy. A `Refusal`
+/// of the symmetry becomes a refused certificate.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

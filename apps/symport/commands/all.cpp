@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "command.hpp"
+#include "commands/demo.hpp"
+#include "commands/list.hpp"
+#include "commands/optimize.hpp"
+#include "commands/teleport.hpp"
+#include "commands/train.hpp"
+
+namespace symport::cli {
+
+std::vector<Command> all_commands() {
+  return {optimize_command(), train_command(), teleport_command(), demo_command(), list_command()};
+}
+
+namespace common {
+
+namespace {
+const std::string output = "Output";
+}
+
+Option out() { return {"out", "DIR", "write the run to this directory, new or empty", output}; }
+Option force() { return {"force", "", "let --out replace files of an earlier run", output}; }
+Option json() { return {"json", "", "the result as one JSON object on stdout", output}; }
+Option quiet() { return {"quiet", "", "nothing but errors on stderr", output}; }
+Option no_progress() { return {"no-progress", "", "no progress line", output}; }
+
+}  // namespace common
+
+}  // namespace symport::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "commands/list.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json_forms.hpp"
+#include "registry.hpp"
+#include "terminal.hpp"
+
+namespace symport::cli {
+
+namespace {
+
+struct Line {
+  std::string name;
+  std::string usage;
+  std::string summary;
+};
+struct Section {
+  std::string title;
+  std::vector<Line> lines;
+};
+
+std::vector<Section> sections() {
+  std::vector<Section> all;
+  all.push_back({"functions", {}});
+  for (const FunctionEntry& entry : functions()) {
+    std::string summary = entry.summary;
+    std::vector<std::string> defaults;
+    for (const Parameter& parameter : entry.parameters) {
+      defaults.push_back(fmt::format("{}", parameter.value));
+    }
+    if (!defaults.empty()) summary += fmt::format(" (default :{})", join(defaults, ","));
+    all.back().lines.push_back({entry.name, entry.usage(), summary});
+  }
+  const auto add = [&](const char* title, const auto& entries) {
+    all.push_back({title, {}});
+    for (const auto& entry : entries)
+      all.back().lines.push_back({entry.name, entry.name, entry.summary});
+  };
+  add("symmetries", symmetries());
+  add("optimizers", optimizers());
+  add("searches", searches());
+  add("objectives", objectives());
+  add("states", states());
+  return all;
+}
+
+std::string as_text(const Style& style) {
+  std::string text;
+  for (const Section& section : sections()) {
+    if (!text.empty()) text += "\n";
+    text += style.bold(section.title) + "\n";
+    for (const Line& line : section.lines) {
+      text += fmt::format("  {:<32}{}\n", line.usage, line.summary);
+    }
+  }
+  return text;
+}
+
+std::string as_json() {
+  Json json;
+  for (const Section& section : sections()) {
+    Json& list = json[section.title] = Json::array();
+    for (const Line& line : section.lines) {
+      list.push_back({{"name", line.name}, {"usage", line.usage}, {"summary", line.summary}});
+    }
+  }
+  return json_text(json);
+}
+
+}  // namespace
+
+Command list_command() {
+  return {.name = "list",
+          .summary = "the functions, symmetries, optimizers, searches and objectives there are",
+          .details = "Prints every name that the other commands understand.",
+          .examples = "symport list\nsymport list --json",
+          .positionals = {},
+          .options = {common::json()},
+          .run = [](const Given& given) -> int {
+            print(given.is_on("json") ? as_json() : as_text(Style::for_stdout()));
+            return exit_done;
+          }};
+}
+
+}  // namespace symport::cli

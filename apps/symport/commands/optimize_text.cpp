@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "commands/optimize.hpp"
+#include "text_table.hpp"
+
+namespace symport::cli {
+
+namespace {
+
+constexpr Index numbers_shown = 8;
+constexpr std::size_t teleports_shown = 20;
+
+std::string status_text(const RunSummary& summary) {
+  switch (summary.status) {
+    case RunStatus::step_limit:
+      return fmt::format("all {} steps made", summary.steps);
+    case RunStatus::converged:
+      return fmt::format("converged after {} steps: nothing left to gain", summary.steps);
+    case RunStatus::diverged:
+      return fmt::format("diverged at step {}", summary.steps);
+    case RunStatus::interrupted:
+      return fmt::format("interrupted after {} steps", summary.steps);
+  }
+  return {};
+}
+
+std::string point_text(const Vector& x) {
+  std::string text;
+  for (Index i = 0; i < std::min(x.size(), numbers_shown); ++i) {
+    text += fmt::format("{}{:.9g}", i == 0 ? "" : ", ", x[i]);
+  }
+  if (x.size() > numbers_shown) text += fmt::format(", ... ({} numbers; --json has all)", x.size());
+  return text;
+}
+
+std::string time_text(double seconds) {
+  return seconds < 1.0 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string teleport_table(const std::vector<Certificate>& teleports, const Style& style) {
+  using enum TextTable::Align;
+  TextTable table({{"step"},
+                   {"loss"},
+                   {"drift"},
+                   {"|gradient|^2"},
+                   {"-> after"},
+                   {"curvature"},
+                   {"-> after"},
+                   {"cost"},
+                   {"result", left}});
+  const std::size_t hidden =
+      teleports.size() > teleports_shown ? teleports.size() - teleports_shown : 0;
+  for (std::size_t i = 0; i < teleports.size(); ++i) {
+    if (hidden > 0 && i == teleports_shown / 2) {
+      table.add({"...", "", "", "", "", "", "", "",
+                 fmt::format("{} more, all of them with --json or --out", hidden)});
+      i += hidden;
+    }
+    const Certificate& c = teleports[i];
+    table.add({fmt::format("{}", c.step), fmt::format("{:.4g}", c.loss_before),
+               fmt::format("{:.1e}", c.drift), fmt::format("{:.4g}", c.grad_sq_before),
+               fmt::format("{:.4g}", c.grad_sq_after), fmt::format("{:.4g}", c.curvature_before),
+               fmt::format("{:.4g}", c.curvature_after), fmt::format("{:.0f}", c.evaluations),
+               (c.accepted ? "accepted: " : "refused: ") + c.reason});
+  }
+  return table.text(style);
+}
+
+}  // namespace
+
+std::string optimize_text(const Optimization& run, const Style& style) {
+  const RunSummary& summary = run.summary();
+  const TestFunction& function = *run.problem().function;
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<14}{}\n", name, value);
+  };
+  line("function", fmt::format("{}: {}", run.problem().specification, function.formula()));
+  line("optimizer",
+       fmt::format("{}, learning rate {}", run.options().optimizer, *run.options().learning_rate));
+  const std::string status = status_text(summary);
+  line("status", summary.status == RunStatus::diverged ? style.bad(status) : status);
+  line("final loss", style.bold(fmt::format("{:.9g}", summary.final_loss)) +
+                         fmt::format("  (the minimum is {:.3g})", function.minimum()));
+  line("|gradient|^2", fmt::format("{:.9g}", summary.final_grad_sq));
+  line("x", point_text(run.x()));
+  line("cost", fmt::format("{:.6g} gradients or their equivalent, {}", summary.evaluations,
+                           time_text(summary.seconds)));
+  if (summary.teleports.empty()) return text;
+  line("teleports", fmt::format("{} of {} accepted; search {}, objective {}",
+                                summary.accepted_teleports(), summary.teleports.size(),
+                                run.options().search, to_string(*run.options().objective)));
+  return text + "\n" + teleport_table(summary.teleports, style);
+}
+
+}  // namespace symport::cli

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "command.hpp"
+
+namespace symport::cli {
+
+/// `symport teleport`: one teleport of somebody's network, certificate on stdout.
+Command teleport_command();
+
+}  // namespace symport::cli

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "commands/train.hpp"
+#include "json_forms.hpp"
+#include "symport/core/version.hpp"
+
+namespace symport::cli {
+
+namespace {
+
+Json json_row(const TrainingRow& row, const char* index) {
+  return {{index, row.index},
+          {"train_loss", json_number(row.train_loss)},
+          {"valid_loss", json_number(row.valid_loss)},
+          {"valid_accuracy", json_number(row.valid_accuracy)},
+          {"grad_sq", json_number(row.grad_sq)},
+          {"learning_rate", json_number(row.learning_rate)},
+          {"evaluations", json_number(row.evaluations)},
+          {"seconds", json_number(row.seconds)}};
+}
+
+Json json_certificates(const TrainingResult& result) {
+  Json list = Json::array();
+  for (const Certificate& certificate : result.teleports) {
+    list.push_back(json_certificate(certificate));
+    list.back()["loss_invariant"] = result.loss_invariant;
+  }
+  return list;
+}
+
+std::string csv(const TrainingResult& result) {
+  std::string text = fmt::format(
+      "{},train_loss,valid_loss,valid_accuracy,grad_sq,learning_rate,evaluations,seconds\n",
+      result.minibatch ? "epoch" : "step");
+  for (const TrainingRow& row : result.rows) {
+    fmt::format_to(std::back_inserter(text),
+                   "{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{},{:.9f}\n", row.index,
+                   row.train_loss, row.valid_loss, row.valid_accuracy, row.grad_sq,
+                   row.learning_rate, row.evaluations, row.seconds);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string train_json(const TrainingResult& result) {
+  const TrainingOptions& options = result.options;
+  Json json{
+      {"status", to_string(result.status)},
+      {"final_loss",
+       json_number(result.rows.empty() ? std::nan("") : result.rows.back().train_loss)},
+      {"updates", result.steps},
+      {"evaluations", json_number(result.evaluations)},
+      {"seconds", result.seconds},
+      {"data", options.data},
+      {"layers", options.layers},
+      {"activation", options.activation.name()},
+      {"loss", options.loss->name()},
+      {"optimizer", options.optimizer},
+      {"learning_rate", *options.learning_rate},
+      {"schedule", options.teleport.to_string()},
+      {"symmetry", options.how.symmetry},
+      {"loss_invariant", result.loss_invariant},
+      {"search", options.how.search},
+      {"precision", to_string(options.precision)},
+      {"seed", options.seed},
+      {"version", version()},
+  };
+  Json rows = Json::array();
+  for (const TrainingRow& row : result.rows) {
+    rows.push_back(json_row(row, result.minibatch ? "epoch" : "step"));
+  }
+  json[result.minibatch ? "epochs" : "steps"] = std::move(rows);
+  json["teleports"] = json_certificates(result);
+  return json_text(json);
+}
+
+void write_training(const TrainingResult& result, RunDirectory& directory) {
+  directory.write("config.toml", training_config(result.options));
+  directory.write("trace.csv", csv(result));
+  std::string teleports;
+  for (const Json& certificate : json_certificates(result)) teleports += json_line(certificate);
+  directory.write("teleports.jsonl", teleports);
+  directory.write("summary.json", train_json(result));
+}
+
+}  // namespace symport::cli

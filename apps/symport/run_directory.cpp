@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "run_directory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "errors.hpp"
+
+namespace symport::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::system_error last_error() { return std::system_error(errno, std::generic_category()); }
+
+/// A file that is being written. Unless `finish` succeeds nothing of it remains.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw last_error();
+  }
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!finished_) ::unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void write(std::string_view content) {
+    while (!content.empty()) {
+      const ssize_t written = ::write(descriptor_, content.data(), content.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) throw last_error();
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  void finish(const fs::path& name) {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL) throw last_error();  // EINVAL: not a disk
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (::close(descriptor) != 0) throw last_error();
+    fs::rename(path_, name);
+    finished_ = true;
+  }
+
+ private:
+  fs::path path_;
+  int descriptor_ = -1;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+RunDirectory::RunDirectory(fs::path path, bool force, const std::string& origin)
+    : path_(std::move(path)) {
+  const auto refuse = [&](const std::string& problem, const std::string& allowed) {
+    throw UsageError(
+        origin, fmt::format("found '{}' ({}), allowed is {}", path_.string(), problem, allowed));
+  };
+  const std::string writable = "a directory that is new or empty and can be written to";
+  try {
+    if (path_.empty()) refuse("empty", writable);
+    if (fs::exists(path_)) {
+      if (!fs::is_directory(path_)) refuse("not a directory", writable);
+      if (!fs::is_empty(path_) && !force) {
+        refuse("it has files in it already", "a new or empty directory, or this one with --force");
+      }
+    } else {
+      make_directories(path_);
+    }
+    if (::access(path_.c_str(), W_OK | X_OK) != 0) throw last_error();
+  } catch (const std::system_error& error) {
+    for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
+    refuse(error.code().message(), writable);
+  }
+}
+
+RunDirectory::~RunDirectory() {
+  if (written_) return;
+  for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
+}
+
+void RunDirectory::make_directories(const fs::path& path) {
+  if (path.empty() || fs::exists(path)) return;
+  make_directories(path.parent_path());
+  if (fs::create_directory(path)) made_.push_back(path);
+}
+
+void RunDirectory::write(const fs::path& name, std::string_view content) {
+  const fs::path target = path_ / name;
+  try {
+    if (!written_) fs::remove(path_ / "summary.json");
+    make_directories(target.parent_path());
+    fs::path temporary = target;
+    temporary.replace_filename(fmt::format(".{}.{}", target.filename().string(), ::getpid()));
+    TemporaryFile file(temporary);
+    file.write(content);
+    file.finish(target);
+    written_ = true;
+  } catch (const std::system_error& error) {
+    throw OutputError(fmt::format("cannot write {}: {}", target.string(), error.code().message()));
+  }
+}
+
+}  // namespace symport::cli

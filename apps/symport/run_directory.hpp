@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace symport::cli {
+
+/// A directory for the results of a run. It is made when the run is about to start, so that a bad
+/// path is found before the work is done, and taken away again if nothing was written.
+///
+/// A file appears under its name complete or not at all: it is written under a temporary name,
+/// flushed to disk and renamed. `summary.json` is written last; a directory that has one is whole.
+class RunDirectory {
+ public:
+  /// Throws UsageError, blaming `origin`, when the path cannot be made or written to, is no
+  /// directory, or is a directory that has something in it and `force` is false. With `force` files
+  /// of the same names are replaced and others left alone; an old summary.json goes before the
+  /// first of them.
+  RunDirectory(std::filesystem::path path, bool force, const std::string& origin);
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  /// Throws OutputError. `name` may lie in a subdirectory.
+  void write(const std::filesystem::path& name, std::string_view content);
+
+ private:
+  void make_directories(const std::filesystem::path& path);
+
+  std::filesystem::path path_;
+  std::vector<std::filesystem::path> made_;  ///< outermost first
+  bool written_ = false;
+};
+
+}  // namespace symport::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace symport::cli {
+
+/// Results. A reader that has gone away (`| head`) is no error: the rest is dropped. Any other
+/// failure throws OutputError.
+void print(std::string_view text);
+/// Errors and messages, as well as stderr takes them.
+void print_error(std::string_view text);
+
+/// Whether control sequences make sense there: a terminal, and TERM is not "dumb".
+bool stdout_is_terminal();
+bool stderr_is_terminal();
+/// Columns of the terminal on stderr; 80 when it does not say.
+int stderr_width();
+
+/// Colours for stdout, or the bare text where nobody wants them (no terminal, NO_COLOR is set).
+class Style {
+ public:
+  explicit Style(bool colours) : colours_(colours) {}
+  static Style for_stdout();
+
+  bool colours() const { return colours_; }
+  std::string bold(std::string_view text) const { return wrap("1", text); }
+  std::string dim(std::string_view text) const { return wrap("2", text); }
+  std::string good(std::string_view text) const { return wrap("32", text); }
+  std::string bad(std::string_view text) const { return wrap("31", text); }
+
+ private:
+  std::string wrap(std::string_view code, std::string_view text) const;
+  bool colours_;
+};
+
+/// To be called first: a closed reader must not kill the program, and files that it opens must not
+/// take the place of a closed stdin, stdout or stderr.
+void prepare_standard_streams();
+
+}  // namespace symport::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace symport {
+
+/// A file that appears whole or not at all.
+///
+/// Bytes go to a temporary file in the target's directory; `commit` flushes them to the disk and
+/// renames the temporary over the target, so that at every moment, power loss included, the target
+/// is either what it was before or complete. Without `commit` the destructor removes the temporary.
+/// A symbolic link is followed; a file that is replaced keeps its permissions.
+///
+/// All failures (no such directory, no permission, disk full, the target is not a regular file)
+/// throw InvalidArgument whose field is the target's path and whose text gives the system's reason.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);
+  std::uint64_t bytes_written() const { return written_; }
+  /// The last call: nothing may be written after it.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* action, int error) const;
+  void discard() noexcept;
+
+  std::filesystem::path target_;     ///< as the caller named it, for messages
+  std::filesystem::path real_;       ///< with symbolic links followed
+  std::filesystem::path temporary_;  ///< empty once renamed or removed
+  int descriptor_ = -1;
+  std::uint64_t written_ = 0;
+};
+
+/// The whole of `bytes` as the file `target`, by AtomicFile.
+void write_file(const std::filesystem::path& target, std::string_view bytes);
+
+}  // namespace symport

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "symport/core/types.hpp"
+#include "symport/data/sample_set.hpp"
+
+namespace symport {
+
+/// The paper's regression (section 6.1): four samples, five inputs, eight outputs.
+struct RegressionOptions {
+  Index features = 5;
+  Index outputs = 8;
+  Index samples = 4;
+  std::uint64_t seed = 0;
+};
+
+/// X and Y with independent entries, uniform in [0, 1). X does not depend on `outputs`.
+SampleSet<> regression_data(const RegressionOptions& options = {});
+
+struct ClassificationOptions {
+  Index features = 2;
+  Index classes = 3;
+  Index samples = 90;
+  double spread = 0.5;  ///< standard deviation around a class's centre; centres are standard normal
+  std::uint64_t seed = 0;
+};
+
+/// Gaussian clouds: sample i has class i modulo `classes` and lies around that class's centre, so
+/// that classes are balanced and every run of `classes` samples holds each once. Centres depend on
+/// seed, features and classes alone.
+SampleSet<> classification_data(const ClassificationOptions& options = {});
+
+}  // namespace symport

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "symport/objectives/mlp_objective.hpp"
+#include "symport/symmetries/symmetry.hpp"
+
+namespace symport {
+
+struct GeneralLinearOptions {
+  /// Hidden layers that GL acts on, counted from 1; empty: all.
+  std::vector<Index> layers{};
+  /// When the batch is too large or rank-deficient: use as many of its samples as possible instead
+  /// of refusing.
+  bool allow_partial_batch = false;
+};
+
+/// GL(d_1) x ... x GL(d_(p-1)) on the hidden layers of a network with a bijective activation,
+/// exact, in residual form with transported left inverses (formulas at `GlState`).
+///
+/// Bound to a batch: the outputs for the batch of the objective do not change, those for other data
+/// do. Where it acts on hidden layer m, the states h_(m-1) of the n samples must be linearly
+/// independent, so n <= d_(m-1) (+1 with biases). Otherwise `orbit` throws a `Refusal` with n, the
+/// rank and the width. With `allow_partial_batch` the orbit is that of the largest usable part:
+/// only the *part's* loss is kept, so `orbit.objective()` is the loss of the part, everything that
+/// the orbit measures and the certificate of the teleport refer to it, and `note()` says so.
+///
+/// `orbit` throws InvalidArgument when the objective is not an `MlpObjective`, the network has no
+/// hidden layer, a chosen layer is none, or the activation is not a bijection of the real line.
+template <Real Scalar = double>
+class GeneralLinear final : public BasicSymmetry<Scalar> {
+ public:
+  explicit GeneralLinear(GeneralLinearOptions options = {});
+
+  std::string name() const override { return "gl"; }
+  std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
+                                            In<Scalar> w) const override;
+
+ private:
+  GeneralLinearOptions options_;
+};
+
+}  // namespace symport

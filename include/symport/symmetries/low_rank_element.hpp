@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "symport/core/types.hpp"
+
+namespace symport {
+
+/// A d x d matrix T = U V' in factors of rank r <= d. Where r would exceed d, T itself takes U's
+/// place and V is empty, which stands for the identity.
+template <Real Scalar>
+class LowRankMatrix {
+ public:
+  /// U, V: d x r.
+  LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V);
+
+  Index order() const { return U_.rows(); }
+  Index rank() const { return U_.cols(); }
+  /// T itself is stored.
+  bool dense() const { return V_.size() == 0; }
+  const MatrixOf<Scalar>& U() const { return U_; }
+  const MatrixOf<Scalar>& V() const { return V_; }
+  /// V'U (r x r), in double.
+  const Matrix& inner() const { return inner_; }
+  /// |T|^2 (Frobenius), without forming T.
+  double squared_norm() const;
+  MatrixOf<Scalar> to_dense() const;
+
+ private:
+  MatrixOf<Scalar> U_, V_;
+  Matrix inner_;
+};
+
+/// The element g = I + scale U V' of GL(d) with its exact inverse (Woodbury),
+/// g^-1 = I - scale U (I + scale V'U)^-1 V'. The r x r inverse is computed in double.
+///
+/// A default-constructed element is the identity of any order.
+template <Real Scalar>
+class LowRankElement {
+ public:
+  LowRankElement() = default;
+  LowRankElement(std::shared_ptr<const LowRankMatrix<Scalar>> T, double scale);
+
+  bool identity() const { return !T_; }
+  /// False when g is singular to working precision; the element must then not be used.
+  bool invertible() const { return invertible_; }
+  Index rank() const { return T_ ? T_->rank() : 0; }
+
+  /// X <- g X, g' X, g^-1 X, g^-T X.
+  void apply(MatrixOut<Scalar> X) const;
+  void apply_transposed(MatrixOut<Scalar> X) const;
+  void apply_inverse(MatrixOut<Scalar> X) const;
+  void apply_inverse_transposed(MatrixOut<Scalar> X) const;
+  /// A <- A g^-1
+  void apply_inverse_right(MatrixOut<Scalar> A) const;
+
+ private:
+  std::shared_ptr<const LowRankMatrix<Scalar>> T_;
+  Scalar scale_ = 0;
+  MatrixOf<Scalar> core_;  ///< (I + scale V'U)^-1; for a dense T it is g^-1
+  bool invertible_ = true;
+};
+
+}  // namespace symport

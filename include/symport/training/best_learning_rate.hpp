@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "symport/training/train.hpp"
+
+namespace symport {
+
+/// Learning rates spaced geometrically, both ends included.
+struct RateGrid {
+  double lowest = 1e-5;
+  double highest = 10.0;
+  Index per_decade = 20;
+};
+
+/// A run at the rate of the grid with which it ends lowest.
+template <Real Scalar>
+struct BestLearningRate {
+  double learning_rate = 0.0;
+  RunSummary run;
+  VectorOf<Scalar> w;
+};
+
+/// A fair baseline: the run from `start` with every constant rate of the grid, of which the one with
+/// the smallest final loss is returned (the smaller rate among equals). Runs that diverge lose
+/// against all others. `options.learning_rate` is ignored. When `options.watcher` interrupts a run,
+/// the best so far is returned, with status `interrupted`.
+///
+/// Throws InvalidArgument unless 0 < lowest <= highest < infinity and per_decade >= 1.
+template <Real Scalar>
+BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& objective,
+                                            const BasicOptimizer<Scalar>& optimizer,
+                                            In<Scalar> start, const TrainOptions<Scalar>& options,
+                                            const RateGrid& grid = {});
+
+}  // namespace symport

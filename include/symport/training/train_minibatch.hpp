@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "symport/data/batches.hpp"
+#include "symport/objectives/mlp_objective.hpp"
+#include "symport/schedules/learning_rate.hpp"
+#include "symport/training/batch_source.hpp"
+#include "symport/training/run_summary.hpp"
+#include "symport/training/teleportation.hpp"
+
+namespace symport {
+
+/// One epoch, measured after its last step.
+struct EpochRow {
+  Index epoch = 0;
+  double train_loss = 0.0;      ///< on the whole training set
+  double valid_loss = 0.0;      ///< NaN without a validation set
+  double valid_accuracy = 0.0;  ///< NaN without one, or without classes
+  double grad_sq = 0.0;         ///< |gradient of the training loss|^2
+  double learning_rate = 0.0;
+  double evaluations = 0.0;  ///< in gradients of a mini-batch, teleports included, evaluation not
+  double seconds = 0.0;      ///< of training up to here, evaluation not
+};
+
+/// Where a run is: called before every step; returning false interrupts the run.
+struct MinibatchProgress {
+  Index epoch = 0, epochs = 0;
+  Index batch = 0, batches = 0;
+  double batch_loss = 0.0;  ///< of the last step
+};
+
+template <Real Scalar>
+struct MinibatchOptions {
+  Index epochs = 10;
+  Index batch_size = 20;
+  LearningRate learning_rate = 1e-2;  ///< a function of the epoch
+  Teleportation<Scalar> teleport{};   ///< its schedule K counts epochs
+  Index teleport_batches = 4;         ///< B: teleports in an epoch of K
+  /// Samples of a teleport batch, which begins where the mini-batch begins; 0: the mini-batch.
+  Index teleport_batch_size = 0;
+  /// Stop when the validation loss has not fallen for so many epochs; 0: never.
+  Index patience = 0;
+  std::uint64_t seed = 0;  ///< of the order of the samples and of the searches
+  std::function<bool(const MinibatchProgress&)> watcher{};
+  std::function<void(const EpochRow&)> on_epoch{};
+};
+
+struct MinibatchSummary {
+  RunStatus status = RunStatus::step_limit;
+  Index epochs = 0;  ///< completed
+  Index steps = 0;   ///< updates made
+  double evaluations = 0.0;
+  double seconds = 0.0;
+  std::vector<EpochRow> rows;
+  std::vector<Certificate> teleports;  ///< `step` is the epoch
+};
+
+/// The loss of a set in portions of `chunk` samples, so that memory does not grow with the set.
+struct Evaluation {
+  double loss = 0.0;
+  double accuracy = 0.0;  ///< NaN for targets that are not classes
+  double grad_sq = 0.0;   ///< NaN unless asked for
+};
+template <Real Scalar>
+Evaluation evaluate(const MlpObjective<Scalar>& objective, const BatchSource<Scalar>& source,
+                    const std::vector<Index>& samples, In<Scalar> w, bool with_gradient,
+                    Index chunk = 1000);
+
+/// Algorithm 2: stochastic gradient descent with symmetry teleportation.
+///
+///   for t = 0 .. epochs - 1
+///     for each mini-batch X_i
+///       if t in K and i < B:  g <- argmax over the orbit of w for X_i;  w <- g.w
+///       w <- w - u(gradient of L(X_i, w))
+///
+/// `objective` says network and loss; it is bound to one batch after the other. The order of the
+/// samples is a function of (seed, epoch). `w` is the start and becomes the result.
+template <Real Scalar>
+MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
+                                 const BatchSource<Scalar>& source, const Split& split,
+                                 const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
+                                 const MinibatchOptions<Scalar>& options);
+
+}  // namespace symport

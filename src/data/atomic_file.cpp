@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "symport/data/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The directory entry of a rename reaches the disk with its directory. Some file systems cannot
+/// flush directories; the file is complete either way, so failure is no error.
+void flush_directory(const fs::path& directory) {
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+fs::path directory_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const fs::path& target) : target_(target), real_(target) {
+  std::error_code missing;
+  if (fs::path followed = fs::canonical(target, missing); !missing) real_ = std::move(followed);
+
+  struct stat present {};
+  const bool exists = ::stat(real_.c_str(), &present) == 0;
+  if (exists && !S_ISREG(present.st_mode)) {
+    const char* kind = S_ISDIR(present.st_mode) ? "a directory" : "a device, pipe or socket";
+    throw InvalidArgument(target_.string(), kind, "a new name or a regular file to replace");
+  }
+
+  // Names do not contain the target's: that may already be as long as a name can be.
+  static std::atomic<unsigned> counter{0};
+  const std::string prefix = ".symport-" + std::to_string(::getpid()) + "-";
+  do {
+    temporary_ = directory_of(real_) / (prefix + std::to_string(counter++) + ".tmp");
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
+  if (descriptor_ < 0) {
+    const int error = errno;
+    temporary_.clear();
+    fail("creating a file in its directory", error);
+  }
+  if (exists) ::fchmod(descriptor_, present.st_mode & 07777);
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::write(std::string_view bytes) {
+  if (descriptor_ < 0) throw std::logic_error("AtomicFile::write after commit");
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("writing", errno);
+    written_ += static_cast<std::uint64_t>(count);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void AtomicFile::commit() {
+  if (descriptor_ < 0) throw std::logic_error("AtomicFile::commit twice");
+  if (::fsync(descriptor_) != 0) fail("flushing to the disk", errno);
+  const int closed = ::close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0) fail("closing", errno);
+  if (::rename(temporary_.c_str(), real_.c_str()) != 0) fail("renaming the finished file", errno);
+  temporary_.clear();
+  flush_directory(directory_of(real_));
+}
+
+void AtomicFile::fail(const char* action, int error) const {
+  throw InvalidArgument(
+      target_.string(),
+      "the error \"" + std::generic_category().message(error) + "\" when " + action,
+      "a path in an existing directory that can be written to, with room on its disk");
+}
+
+void AtomicFile::discard() noexcept {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void write_file(const fs::path& target, std::string_view bytes) {
+  AtomicFile file(target);
+  file.write(bytes);
+  file.commit();
+}
+
+}  // namespace symport

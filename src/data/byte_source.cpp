@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "data/byte_source.hpp"
+
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "symport/core/status.hpp"
+
+namespace symport::detail {
+
+namespace {
+
+/// zlib counts in 32 bits.
+uInt portion(std::size_t size) {
+  return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
+}
+
+}  // namespace
+
+std::size_t MemorySource::read(std::span<char> into) {
+  const std::size_t count = std::min(into.size(), bytes_.size());
+  if (count > 0) std::memcpy(into.data(), bytes_.data(), count);
+  bytes_.remove_prefix(count);
+  return count;
+}
+
+void MemorySource::expect_end() {
+  if (!bytes_.empty()) {
+    throw InvalidArgument(field_, std::to_string(bytes_.size()) + " bytes behind the last value",
+                          "as many bytes as the header declares");
+  }
+}
+
+InflateSource::InflateSource(std::string_view compressed, Compression format, std::string field)
+    : rest_(compressed), field_(std::move(field)) {
+  const int window_bits = format == Compression::gzip ? MAX_WBITS + 16 : -MAX_WBITS;
+  if (inflateInit2(&stream_, window_bits) != Z_OK) throw std::bad_alloc();
+}
+
+InflateSource::~InflateSource() { inflateEnd(&stream_); }
+
+std::size_t InflateSource::read(std::span<char> into) {
+  std::size_t done = 0;
+  while (done < into.size() && !ended_) {
+    if (stream_.avail_in == 0) {
+      const uInt given = portion(rest_.size());
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest_.data()));
+      stream_.avail_in = given;
+      rest_.remove_prefix(given);
+    }
+    const uInt room = portion(into.size() - done);
+    stream_.next_out = reinterpret_cast<Bytef*>(into.data() + done);
+    stream_.avail_out = room;
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    done += room - stream_.avail_out;
+    if (result == Z_STREAM_END) {
+      ended_ = true;
+    } else if (result == Z_BUF_ERROR) {
+      throw InvalidArgument(field_, "compressed data that stops early", "a complete file");
+    } else if (result == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (result != Z_OK) {
+      const std::string reason = stream_.msg != nullptr ? stream_.msg : "a preset dictionary";
+      throw InvalidArgument(field_, "damaged compressed data (" + reason + ")", "intact data");
+    }
+  }
+  return done;
+}
+
+void InflateSource::expect_end() {
+  char extra = 0;
+  if (read({&extra, 1}) != 0) {
+    throw InvalidArgument(field_, "more decompressed bytes than declared",
+                          "as many bytes as the header declares");
+  }
+  const std::size_t left = stream_.avail_in + rest_.size();
+  if (left != 0) {
+    throw InvalidArgument(field_, std::to_string(left) + " bytes behind the compressed data",
+                          "nothing there");
+  }
+}
+
+std::size_t Crc32Source::read(std::span<char> into) {
+  const std::size_t count = inner_.read(into);
+  const auto* bytes = reinterpret_cast<const Bytef*>(into.data());
+  if (count > 0) crc_ = static_cast<std::uint32_t>(crc32_z(crc_, bytes, count));
+  return count;
+}
+
+}  // namespace symport::detail

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/factored_weights.hpp"
+
+#include "symport/core/gemm.hpp"
+#include "symport/symmetries/left_inverse.hpp"
+
+namespace symport {
+
+namespace {
+
+std::size_t at_index(Index m) { return static_cast<std::size_t>(m); }
+
+/// W_m with at most this many rows per sample is folded at every step: that is cheaper than one
+/// more element in each of the products of the next step.
+constexpr Index thin_rows_per_sample = 4;
+
+}  // namespace
+
+template <Real Scalar>
+FactoredWeights<Scalar>::FactoredWeights(const MlpObjective<Scalar>& objective,
+                                         std::vector<bool> moved, In<Scalar> w)
+    : network_(objective.network()),
+      moved_(std::move(moved)),
+      w_(w),
+      samples_(objective.samples()),
+      start_frames_(at_index(network_.layers()) + 1),
+      start_h_(at_index(network_.layers())),
+      start_z_(at_index(network_.layers())),
+      elements_(at_index(network_.layers())),
+      reads_(at_index(network_.layers()) + 1, 1) {
+  for (Index m = 1; m < network_.layers(); ++m) {
+    start_h_[at_index(m)] = objective.h(m).topRows(network_.width(m));
+    start_z_[at_index(m)] = objective.z(m);
+    if (!this->moved(m)) continue;
+    start_frames_[at_index(m)].ell = left_inverse<Scalar>(objective.h(m - 1));
+    start_frames_[at_index(m)].z = objective.z(m);
+  }
+  frames_ = start_frames_;
+}
+
+template <Real Scalar>
+GlPosition<Scalar> FactoredWeights<Scalar>::start() const {
+  return {std::vector<LowRankElement<Scalar>>(elements_.size()), start_h_, start_z_};
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::reset() {
+  frames_ = start_frames_;
+  for (auto& elements : elements_) elements.clear();
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::advance(GlPosition<Scalar>& position) {
+  for (Index m = 1; m < network_.layers(); ++m) {
+    LowRankElement<Scalar>& step = position.step[at_index(m)];
+    if (step.identity()) continue;
+    elements_[at_index(m)].push_back(std::move(step));
+    step = {};
+  }
+  for (Index m = 2; m <= network_.layers(); ++m) {
+    Index rank = 0;
+    const auto& elements = elements_[at_index(m - 1)];
+    for (std::size_t i = frame(m).first; i < elements.size(); ++i) rank += elements[i].rank();
+    const bool thin = network_.width(m) <= thin_rows_per_sample * samples_;
+    if (rank > 0 && (thin || 2 * rank >= network_.width(m - 1))) fold(m, position);
+  }
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::fold(Index m, const GlPosition<Scalar>& at) {
+  Frame& f = frame(m);
+  if (f.W.size() == 0) f.W = network_.augmented(m, w_.data());
+  transform(m, at, f.W);
+  const auto& elements = elements_[at_index(m - 1)];
+  if (moved(m)) {
+    for (std::size_t i = f.first; i < elements.size(); ++i) {
+      elements[i].apply_inverse_right(f.ell.leftCols(network_.width(m - 1)));
+    }
+    f.z = at.z[at_index(m)];
+  }
+  f.first = elements.size();
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::transform(Index m, const GlPosition<Scalar>& at,
+                                        MatrixOut<Scalar> W) {
+  const Frame& f = frame(m);
+  const Index cols = network_.width(m - 1);
+  if (m < network_.layers() && moved(m)) {
+    shift_ = at.z[at_index(m)] - f.z;
+    multiply<Scalar>(1, false, shift_, false, f.ell, 1, W);
+    count(m, samples_);
+  }
+  if (m == 1) return;
+  const auto& elements = elements_[at_index(m - 1)];
+  for (std::size_t i = f.first; i < elements.size(); ++i) {
+    elements[i].apply_inverse_right(W.leftCols(cols));
+    count(m, 2 * elements[i].rank());
+  }
+  const LowRankElement<Scalar>& step = at.step[at_index(m - 1)];
+  if (!step.identity()) {
+    step.apply_inverse_right(W.leftCols(cols));
+    count(m, 2 * step.rank());
+  }
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::write(const GlPosition<Scalar>& at, Out<Scalar> w) {
+  for (Index m = 1; m <= network_.layers(); ++m) {
+    auto W = network_.augmented(m, w.data());
+    if (frame(m).W.size() > 0) {
+      W = frame(m).W;
+    } else {
+      W = network_.augmented(m, w_.data());
+    }
+    transform(m, at, W);
+  }
+}
+
+template <Real Scalar>
+typename FactoredWeights<Scalar>::Map FactoredWeights<Scalar>::weights(Index m) const {
+  const Scalar* data =
+      frame(m).W.size() > 0 ? frame(m).W.data() : network_.augmented(m, w_.data()).data();
+  return Map(data, network_.width(m), network_.width(m - 1));
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::times(Index m, const GlPosition<Scalar>& at, MatrixIn<Scalar> X,
+                                    Scalar beta, MatrixOut<Scalar> out, MatrixOut<Scalar> inverse) {
+  const Frame& f = frame(m);
+  // W' X = W x + (z' - z) l x with x = g^-1 X, the newest element undone first.
+  vector_ = X;
+  at.step[at_index(m - 1)].apply_inverse(vector_);
+  const auto& elements = elements_[at_index(m - 1)];
+  for (std::size_t i = elements.size(); i > f.first; --i) elements[i - 1].apply_inverse(vector_);
+  multiply<Scalar>(1, false, weights(m), false, vector_, beta, out);
+  count(m, X.cols());
+  if (m < network_.layers() && moved(m)) {
+    multiply<Scalar>(1, false, f.ell.leftCols(network_.width(m - 1)), false, vector_, 0, inverse);
+    shift_ = at.z[at_index(m)] - f.z;
+    multiply<Scalar>(1, false, shift_, false, inverse, 1, out);
+  }
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::transposed_times(Index m, const GlPosition<Scalar>& at,
+                                               MatrixIn<Scalar> Y, MatrixOut<Scalar> out) {
+  const Frame& f = frame(m);
+  multiply<Scalar>(1, true, weights(m), false, Y, 0, out);
+  count(m, Y.cols());
+  if (m < network_.layers() && moved(m)) {
+    shift_ = at.z[at_index(m)] - f.z;
+    inner_.resize(samples_, Y.cols());
+    multiply<Scalar>(1, true, shift_, false, Y, 0, inner_);
+    multiply<Scalar>(1, true, f.ell.leftCols(network_.width(m - 1)), false, inner_, 1, out);
+  }
+  const auto& elements = elements_[at_index(m - 1)];
+  for (std::size_t i = f.first; i < elements.size(); ++i) elements[i].apply_inverse_transposed(out);
+  at.step[at_index(m - 1)].apply_inverse_transposed(out);
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::apply(Index m, const GlPosition<Scalar>& at,
+                                    MatrixOut<Scalar> X) const {
+  for (const auto& element : elements_[at_index(m)]) element.apply(X);
+  at.step[at_index(m)].apply(X);
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::apply_transposed(Index m, const GlPosition<Scalar>& at,
+                                               MatrixOut<Scalar> X) const {
+  at.step[at_index(m)].apply_transposed(X);
+  const auto& elements = elements_[at_index(m)];
+  for (std::size_t i = elements.size(); i > 0; --i) elements[i - 1].apply_transposed(X);
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::apply_inverse(Index m, const GlPosition<Scalar>& at,
+                                            MatrixOut<Scalar> X) const {
+  at.step[at_index(m)].apply_inverse(X);
+  const auto& elements = elements_[at_index(m)];
+  for (std::size_t i = elements.size(); i > 0; --i) elements[i - 1].apply_inverse(X);
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::apply_inverse_transposed(Index m, const GlPosition<Scalar>& at,
+                                                       MatrixOut<Scalar> X) const {
+  for (const auto& element : elements_[at_index(m)]) element.apply_inverse_transposed(X);
+  at.step[at_index(m)].apply_inverse_transposed(X);
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::count(Index m, Index columns) {
+  ++reads_[at_index(m)];
+  work_ += static_cast<double>(network_.width(m)) * static_cast<double>(network_.width(m - 1)) *
+           static_cast<double>(columns);
+}
+
+template class FactoredWeights<float>;
+template class FactoredWeights<double>;
+
+}  // namespace symport

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/general_linear.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "symport/core/status.hpp"
+#include "symport/symmetries/general_linear_orbit.hpp"
+#include "symport/symmetries/left_inverse.hpp"
+#include "symport/symmetries/refusal.hpp"
+
+namespace symport {
+
+namespace {
+
+/// moved[m] for hidden layers m = 1 ... p-1; the entries 0 and p are false.
+std::vector<bool> moved_layers(const Mlp& network, const std::vector<Index>& layers) {
+  const Index p = network.layers();
+  if (p < 2) throw InvalidArgument("layers", "a network without hidden layers", "one or more");
+  std::vector<bool> moved(static_cast<std::size_t>(p) + 1, layers.empty());
+  moved.front() = moved.back() = false;
+  for (const Index m : layers) {
+    if (m < 1 || m >= p) {
+      throw InvalidArgument("layers", fmt::format("hidden layer {}", m),
+                            fmt::format("1 to {}", p - 1));
+    }
+    moved[static_cast<std::size_t>(m)] = true;
+  }
+  return moved;
+}
+
+/// Which samples can be teleported together, and the sentence about the layer that limits them.
+struct UsableSamples {
+  std::vector<Index> samples;
+  std::string limit;
+};
+
+/// The samples must be independent in every layer below a moved one. A part of an independent set
+/// is independent, so one pass from the bottom up suffices.
+template <Real Scalar>
+UsableSamples usable_samples(const MlpObjective<Scalar>& objective,
+                             const std::vector<bool>& moved) {
+  UsableSamples usable;
+  usable.samples.resize(static_cast<std::size_t>(objective.samples()));
+  std::iota(usable.samples.begin(), usable.samples.end(), Index{0});
+  for (Index m = 1; m < objective.network().layers(); ++m) {
+    if (!moved[static_cast<std::size_t>(m)]) continue;
+    const MatrixOf<Scalar> h = objective.h(m - 1)(Eigen::all, usable.samples);
+    const std::vector<Index> kept = independent_columns<Scalar>(h);
+    if (kept.size() == usable.samples.size()) continue;
+    usable.limit =
+        fmt::format("{} samples have rank {} in layer {} of width {}{}", usable.samples.size(),
+                    kept.size(), m - 1, objective.network().width(m - 1),
+                    objective.network().biases() ? " (+1 for the biases)" : "");
+    std::vector<Index> left;
+    for (const Index i : kept) left.push_back(usable.samples[static_cast<std::size_t>(i)]);
+    usable.samples = std::move(left);
+  }
+  return usable;
+}
+
+}  // namespace
+
+template <Real Scalar>
+GeneralLinear<Scalar>::GeneralLinear(GeneralLinearOptions options) : options_(std::move(options)) {}
+
+template <Real Scalar>
+std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
+    const BasicObjective<Scalar>& objective, In<Scalar> w) const {
+  const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&objective);
+  if (mlp == nullptr) {
+    throw InvalidArgument("symmetry", "gl on this objective",
+                          "gl only on a multi-layer perceptron");
+  }
+  const Mlp& network = mlp->network();
+  const std::vector<bool> moved = moved_layers(network, options_.layers);
+  if (!network.activation().bijective()) {
+    throw InvalidArgument("activation", network.activation().name(),
+                          "a bijection of the real line for the symmetry gl (linear, leaky_relu, "
+                          "asinh, tanh_extended, sigmoid_extended): gl needs its inverse");
+  }
+  mlp->forward(w);
+  const UsableSamples usable = usable_samples(*mlp, moved);
+  if (usable.limit.empty()) {
+    // Not owned: the caller's objective outlives the orbit.
+    const std::shared_ptr<const MlpObjective<Scalar>> borrowed(std::shared_ptr<void>{}, mlp);
+    return std::make_unique<GeneralLinearOrbit<Scalar>>(borrowed, moved, w);
+  }
+  if (!options_.allow_partial_batch || usable.samples.empty()) {
+    throw Refusal("gl: the batch cannot be kept: " + usable.limit);
+  }
+  auto part = std::make_shared<const MlpObjective<Scalar>>(mlp->subset(usable.samples));
+  part->forward(w);
+  return std::make_unique<GeneralLinearOrbit<Scalar>>(
+      std::move(part), moved, w,
+      fmt::format("on {} of {} samples: {}", usable.samples.size(), mlp->samples(), usable.limit));
+}
+
+template class GeneralLinear<float>;
+template class GeneralLinear<double>;
+
+}  // namespace symport

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/paper_orbit.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <cmath>
+
+namespace symport {
+
+namespace {
+
+std::size_t at(Index m) { return static_cast<std::size_t>(m); }
+
+}  // namespace
+
+template <Real Scalar>
+PaperOrbit<Scalar>::PaperOrbit(const MlpObjective<Scalar>& objective, In<Scalar> w)
+    : BasicOrbit<Scalar>(objective), mlp_(objective), network_(objective.network()) {
+  const std::size_t count = at(layers()) + 1;
+  for (Matrices* states : {&E_, &A_, &y_, &k_, &h_, &z_, &P_}) states->resize(count);
+  base().w = w;
+  base().g.resize(count);
+  for (Index q = 1; q < layers(); ++q) {
+    base().g[at(q)].setIdentity(network_.width(q), network_.width(q));
+    E_[at(q)].setZero(network_.width(q), network_.width(q));
+  }
+}
+
+template <Real Scalar>
+std::string PaperOrbit<Scalar>::note() const {
+  return "not loss-invariant: eq. (8) of the paper with I + T and I - T";
+}
+
+template <Real Scalar>
+VectorOf<Scalar> PaperOrbit<Scalar>::transform(Scalar scale) {
+  const Activation& sigma = network_.activation();
+  const Scalar* from = base().w.data();
+  const Index n = mlp_.samples();
+  VectorOf<Scalar> w(base().w.size());
+  h_[0] = mlp_.inputs();
+  A_[1] = network_.augmented(1, from);
+  for (Index q = 1; q < layers(); ++q) {
+    const Index d = network_.width(q);
+    const MatrixOf<Scalar>& E = E_[at(q)];
+    y_[at(q)] = A_[at(q)] * h_[at(q - 1)];
+    k_[at(q)].resize(d, n);
+    sigma.template value<Scalar>(y_[at(q)], k_[at(q)]);
+    h_[at(q)].setOnes(network_.augmented_width(q), n);
+    h_[at(q)].topRows(d) = k_[at(q)] + scale * (E * k_[at(q)]);
+    z_[at(q)].resize(d, n);
+    sigma.template inverse<Scalar>(h_[at(q)].topRows(d), z_[at(q)]);
+    const Matrix below = h_[at(q - 1)].template cast<double>();
+    P_[at(q - 1)] = below.completeOrthogonalDecomposition().pseudoInverse().template cast<Scalar>();
+    network_.augmented(q, w.data()) = z_[at(q)] * P_[at(q - 1)];
+    A_[at(q + 1)] = network_.augmented(q + 1, from);
+    A_[at(q + 1)].leftCols(d) -= scale * (network_.weights(q + 1, from) * E);
+  }
+  network_.augmented(layers(), w.data()) = A_[at(layers())];
+  return w;
+}
+
+template <Real Scalar>
+void PaperOrbit<Scalar>::pull_back(In<Scalar> covector) {
+  // x_bar is the derivative of <covector, w'> in x, gathered from the top down; h = k at T = 0.
+  const Activation& sigma = network_.activation();
+  const Index n = mlp_.samples();
+  const Scalar* from = base().w.data();
+  MatrixOf<Scalar> A_bar = network_.augmented(layers(), covector.data());
+  MatrixOf<Scalar> h_bar = MatrixOf<Scalar>::Zero(network_.augmented_width(layers() - 1), n);
+  for (Index q = layers() - 1; q >= 1; --q) {
+    const Index d = network_.width(q);
+    const auto C = network_.augmented(q, covector.data());
+    const MatrixOf<Scalar>& P = P_[at(q - 1)];
+    const MatrixOf<Scalar>& below = h_[at(q - 1)];
+    // W'_q = z P  and  z = sigma^-1(h)
+    MatrixOf<Scalar> slope(d, n);
+    sigma.template derivative<Scalar>(1, z_[at(q)], slope);
+    h_bar.topRows(d).array() += (C * P.transpose()).array() / slope.array();
+    // h = (I + T) k  and  A_(q+1) = W_(q+1) (I - T)
+    E_[at(q)] = h_bar.topRows(d) * k_[at(q)].transpose() -
+                network_.weights(q + 1, from).transpose() * A_bar.leftCols(d);
+    if (q == 1) break;
+    // k = sigma(y),  y = A h_(q-1)
+    MatrixOf<Scalar> y_bar = h_bar.topRows(d);
+    sigma.template scale_by_slope<Scalar>(y_[at(q)], y_bar);
+    A_bar = y_bar * below.transpose();
+    // P = h_(q-1)+: dP = -P dh P + P P' dh' (I - h P) + (I - P h) dh' P'P
+    const MatrixOf<Scalar> P_bar_T = C.transpose() * z_[at(q)];
+    const MatrixOf<Scalar> left = P_bar_T * P * P.transpose();
+    const MatrixOf<Scalar> right = P.transpose() * P * P_bar_T;
+    h_bar = A_[at(q)].transpose() * y_bar - P.transpose() * P_bar_T.transpose() * P.transpose() +
+            left - below * (P * left) + right - (right * P) * below;
+  }
+}
+
+template <Real Scalar>
+void PaperOrbit<Scalar>::compute_gradient(Point& x) {
+  if (x.grad_sq) return;
+  x.gradient.resize(base().w.size());
+  mlp_.gradient(x.w, x.gradient);
+  x.grad_sq = static_cast<double>(x.gradient.squaredNorm());
+  this->charge(1.0);
+}
+
+template <Real Scalar>
+void PaperOrbit<Scalar>::compute_curvature(Point& x) {
+  if (x.curvature) return;
+  compute_gradient(x);
+  x.hessian_gradient.resize(base().w.size());
+  mlp_.hessian_vector(x.w, x.gradient, x.hessian_gradient);
+  x.curvature = static_cast<double>(x.gradient.dot(x.hessian_gradient));
+  this->charge(2.0);
+}
+
+template <Real Scalar>
+double PaperOrbit<Scalar>::grad_sq() {
+  compute_gradient(current());
+  return *current().grad_sq;
+}
+
+template <Real Scalar>
+double PaperOrbit<Scalar>::curvature() {
+  compute_curvature(current());
+  return *current().curvature;
+}
+
+template <Real Scalar>
+double PaperOrbit<Scalar>::aim(double weight_grad_sq, double weight_curvature) {
+  base_ = current_;
+  Point here;
+  here.w = transform(0);
+  compute_curvature(here);
+  VectorOf<Scalar> covector = static_cast<Scalar>(2 * weight_grad_sq) * here.hessian_gradient;
+  if (weight_curvature != 0.0) {
+    // dPhi/dw = 2 H (H g) + d/de H(w + e g) g
+    VectorOf<Scalar> part(base().w.size());
+    mlp_.hessian_vector(here.w, here.hessian_gradient, part);
+    covector += static_cast<Scalar>(2 * weight_curvature) * part;
+    mlp_.third_derivative(here.w, here.gradient, part);
+    covector += static_cast<Scalar>(weight_curvature) * part;
+    this->charge(6.0);
+  }
+  pull_back(covector);
+  this->charge(1.0);
+  double sum = 0.0;
+  for (Index q = 1; q < layers(); ++q) sum += E_[at(q)].template cast<double>().squaredNorm();
+  norm_ = std::isfinite(sum) ? std::sqrt(sum) : 0.0;
+  return norm_;
+}
+
+template <Real Scalar>
+bool PaperOrbit<Scalar>::move(double length) {
+  this->point_changed();
+  current_ = base_;
+  if (length == 0.0) return true;
+  if (norm_ == 0.0) return false;
+  const auto scale = static_cast<Scalar>(length / norm_);
+  Point next;
+  next.w = transform(scale);
+  this->charge(0.5);
+  if (!next.w.allFinite()) return false;
+  next.g = base().g;
+  for (Index q = 1; q < layers(); ++q) next.g[at(q)] += scale * (E_[at(q)] * base().g[at(q)]);
+  points_[1 - base_] = std::move(next);
+  current_ = 1 - base_;
+  return true;
+}
+
+template <Real Scalar>
+double PaperOrbit<Scalar>::condition() const {
+  double worst = 1.0;
+  for (Index q = 1; q < layers(); ++q) {
+    const Matrix g = current().g[at(q)].template cast<double>();
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(g.transpose() * g, Eigen::EigenvaluesOnly);
+    worst =
+        std::max(worst, std::sqrt(solver.eigenvalues()[g.rows() - 1] / solver.eigenvalues()[0]));
+  }
+  return worst;
+}
+
+template class PaperOrbit<float>;
+template class PaperOrbit<double>;
+
+}  // namespace symport

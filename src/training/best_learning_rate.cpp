@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "symport/training/best_learning_rate.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+
+template <Real Scalar>
+BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& objective,
+                                            const BasicOptimizer<Scalar>& optimizer,
+                                            In<Scalar> start, const TrainOptions<Scalar>& options,
+                                            const RateGrid& grid) {
+  if (!(grid.lowest > 0 && grid.lowest <= grid.highest && std::isfinite(grid.highest))) {
+    throw InvalidArgument("grid", fmt::format("{} to {}", grid.lowest, grid.highest),
+                          "0 < lowest <= highest < infinity");
+  }
+  if (grid.per_decade < 1) {
+    throw InvalidArgument("per_decade", fmt::format("{}", grid.per_decade), "a whole number >= 1");
+  }
+  const double decades = std::log10(grid.highest / grid.lowest);
+  const auto intervals =
+      static_cast<Index>(std::ceil(decades * static_cast<double>(grid.per_decade) - 1e-9));
+  BestLearningRate<Scalar> best;
+  for (Index i = 0; i <= intervals; ++i) {
+    const double part = intervals == 0 ? 0.0 : static_cast<double>(i) / static_cast<double>(intervals);
+    const double rate = grid.lowest * std::pow(grid.highest / grid.lowest, part);
+    TrainOptions<Scalar> at_rate = options;
+    at_rate.learning_rate = rate;
+    VectorOf<Scalar> w = start;
+    RunSummary run = train<Scalar>(objective, optimizer, w, at_rate);
+    const bool interrupted = run.status == RunStatus::interrupted;
+    const bool first = best.learning_rate == 0.0;
+    const bool better = run.status != RunStatus::diverged &&
+                        (best.run.status == RunStatus::diverged ||
+                         run.final_loss < best.run.final_loss);
+    if (first || (better && !interrupted)) best = {rate, std::move(run), std::move(w)};
+    if (interrupted) {
+      best.run.status = RunStatus::interrupted;
+      break;
+    }
+  }
+  return best;
+}
+
+template BestLearningRate<float> best_learning_rate(const BasicObjective<float>&,
+                                                    const BasicOptimizer<float>&, In<float>,
+                                                    const TrainOptions<float>&, const RateGrid&);
+template BestLearningRate<double> best_learning_rate(const BasicObjective<double>&,
+                                                     const BasicOptimizer<double>&, In<double>,
+                                                     const TrainOptions<double>&, const RateGrid&);
+
+}  // namespace symport

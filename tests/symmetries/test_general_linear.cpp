@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <Eigen/SVD>
+
+#include <cmath>
+
+#include "support/network_golden.hpp"
+#include "support/networks.hpp"
+#include "support/taylor.hpp"
+#include "symport/core/status.hpp"
+#include "symport/symmetries/general_linear.hpp"
+#include "symport/symmetries/general_linear_orbit.hpp"
+#include "symport/symmetries/gl_state.hpp"
+#include "symport/symmetries/refusal.hpp"
+
+namespace symport {
+namespace {
+
+using testing::random_problem;
+using testing::taylor_slope;
+
+constexpr double golden_tolerance = 1e-10;
+constexpr double direction_tolerance = 1e-8;
+template <class Scalar>
+constexpr double drift_tolerance = std::same_as<Scalar, double> ? 1e-10 : 1e-4;
+
+const char* const bijections[] = {"linear", "leaky_relu:0.1", "asinh", "tanh_extended:6",
+                                  "sigmoid_extended:6"};
+const char* const losses[] = {"half_sum_squares:sum", "mean_squares:mean", "cross_entropy:mean"};
+
+template <class Scalar>
+GeneralLinearOrbit<Scalar>& gl(BasicOrbit<Scalar>& orbit) {
+  return dynamic_cast<GeneralLinearOrbit<Scalar>&>(orbit);
+}
+
+TEST(Golden, GeneralLinearObjectivesAndTheirDirections) {
+  for (const auto& [json, objective, w] : testing::gl_cases()) {
+    const auto orbit = GeneralLinear<double>().orbit(objective, w);
+    const double grad_sq = json.at("grad_sq"), gHg = json.at("gHg");
+    EXPECT_NEAR(orbit->grad_sq(), grad_sq, golden_tolerance * grad_sq);
+    EXPECT_NEAR(orbit->curvature(), gHg, golden_tolerance * gHg);
+    const auto of_grad_sq = testing::golden_matrices(json.at("d_grad_sq_dT_exact"));
+    const auto of_curvature = testing::golden_matrices(json.at("d_gHg_dT_exact"));
+    for (std::size_t m = 0; m < of_grad_sq.size(); ++m) {
+      const Index layer = static_cast<Index>(m) + 1;
+      orbit->aim(1.0, 0.0);
+      EXPECT_LT((gl(*orbit).direction(layer)->to_dense() - of_grad_sq[m]).norm(),
+                direction_tolerance * of_grad_sq[m].norm());
+      orbit->aim(0.0, 1.0);
+      EXPECT_LT((gl(*orbit).direction(layer)->to_dense() - of_curvature[m]).norm(),
+                direction_tolerance * of_curvature[m].norm());
+      orbit->aim(0.7, -0.02);
+      const Matrix both = 0.7 * of_grad_sq[m] - 0.02 * of_curvature[m];
+      EXPECT_LT((gl(*orbit).direction(layer)->to_dense() - both).norm(),
+                direction_tolerance * both.norm());
+    }
+  }
+}
+
+TEST(Golden, GeneralLinearActionOnTheWeights) {
+  for (const auto& [json, objective, w] : testing::gl_cases()) {
+    GlState<double> state(objective, w);
+    state.act(testing::golden_matrices(json.at("g")));
+    const auto expected = testing::golden_matrices(json.at("W_after_exact"));
+    for (std::size_t m = 0; m < expected.size(); ++m) {
+      EXPECT_LT((state.W(static_cast<Index>(m) + 1) - expected[m]).norm(),
+                direction_tolerance * expected[m].norm());
+    }
+    const Vector after = state.parameters();
+    Vector g(w.size());
+    const double loss = json.at("loss_after_exact"), grad_sq = json.at("grad_sq_after_exact");
+    EXPECT_NEAR(objective.gradient(after, g), loss, golden_tolerance * loss);
+    EXPECT_NEAR(g.squaredNorm(), grad_sq, direction_tolerance * grad_sq);
+  }
+}
+
+/// Ascends from w in some steps of different weights and lengths; backwards moves and failed trials
+/// are part of it.
+template <class Scalar>
+void wander(BasicOrbit<Scalar>& orbit, int steps, double length) {
+  for (int step = 0; step < steps; ++step) {
+    const double scale = orbit.grad_sq() / std::max(std::abs(orbit.curvature()), 1e-30);
+    ASSERT_GT(orbit.aim(1.0, step % 2 == 0 ? 0.0 : -0.3 * scale), 0.0);
+    ASSERT_TRUE(orbit.move(2 * length));
+    orbit.back();
+    ASSERT_TRUE(orbit.move(length));
+  }
+}
+
+/// Checks at the orbit's current point all that it says against the plain objective and action.
+template <class Scalar>
+void expect_consistent(const MlpObjective<Scalar>& objective, const VectorOf<Scalar>& w,
+                       BasicOrbit<Scalar>& orbit, const ::testing::Message& label) {
+  const double tolerance = drift_tolerance<Scalar>;
+  VectorOf<Scalar> moved(w.size()), g(w.size()), Hg(w.size());
+  orbit.commit(moved);
+  const double before = objective.value(w);
+  EXPECT_NEAR(objective.gradient(moved, g), before, tolerance * before) << label;
+  objective.hessian_vector(moved, g, Hg);
+  const double grad_sq = g.squaredNorm(), curvature = g.dot(Hg);
+  EXPECT_NEAR(orbit.grad_sq(), grad_sq, 100 * tolerance * grad_sq) << label;
+  EXPECT_NEAR(orbit.curvature(), curvature, 100 * tolerance * std::abs(curvature)) << label;
+
+  GlState<Scalar> state(objective, w);
+  std::vector<MatrixOf<Scalar>> elements;
+  for (Index m = 1; m < objective.network().layers(); ++m) {
+    elements.push_back(gl(orbit).element(m));
+  }
+  state.act(elements);
+  EXPECT_LT((state.parameters() - moved).norm(), 10 * tolerance * moved.norm()) << label;
+}
+
+template <class Scalar>
+void check_invariance() {
+  std::uint64_t seed = 0;
+  for (const char* activation : bijections) {
+    for (const char* loss : losses) {
+      for (const bool biases : {false, true}) {
+        for (Index depth = 2; depth <= 5; ++depth) {
+          Random random(++seed);
+          const Index n = 1 + random.below(5);
+          std::vector<Index> widths;
+          for (Index m = 0; m < depth; ++m) widths.push_back(n + 1 + random.below(20));
+          widths.push_back(2 + random.below(4));
+          auto [objective, w] = random_problem<Scalar>(widths, activation, loss, biases, n, random);
+          const auto label = ::testing::Message()
+                             << activation << ' ' << loss << (biases ? " biases" : "") << " depth "
+                             << depth << " n " << n << " seed " << seed;
+          const auto orbit = GeneralLinear<Scalar>().orbit(objective, w);
+          wander(*orbit, 3, 0.05);
+          VectorOf<Scalar> moved(w.size());
+          orbit->commit(moved);
+          EXPECT_GT((moved - w).norm(), 1e-3 * w.norm()) << label;
+          expect_consistent(objective, w, *orbit, label);
+        }
+      }
+    }
+  }
+}
+
+TEST(GeneralLinear, KeepsTheLossOfEveryNetworkInDouble) { check_invariance<double>(); }
+TEST(GeneralLinear, KeepsTheLossOfEveryNetworkInFloat) { check_invariance<float>(); }
+
+TEST(GeneralLinear, FactoredWeightsEqualThePlainOnesOnAWideNetworkAfterManySteps) {
+  Random random(17);
+  for (const bool biases : {false, true}) {
+    auto [objective, w] = random_problem<double>({70, 60, 50, 40, 5}, "leaky_relu:0.1",
+                                                 "cross_entropy", biases, 4, random);
+    const auto orbit = GeneralLinear<double>().orbit(objective, w);
+    for (int step = 0; step < 6; ++step) {
+      wander(*orbit, 1, 0.1);
+      expect_consistent(objective, w, *orbit, ::testing::Message() << "step " << step);
+    }
+  }
+}
+
+TEST(GeneralLinear, DirectionsAreTheDerivativesAlongTheOrbitAwayFromTheStart) {
+  std::uint64_t seed = 100;
+  for (const char* activation : bijections) {
+    for (const bool biases : {false, true}) {
+      Random random(++seed);
+      auto [objective, w] =
+          random_problem<double>({7, 9, 24, 8, 3}, activation, "cross_entropy", biases, 4, random);
+      const auto orbit = GeneralLinear<double>().orbit(objective, w);
+      wander(*orbit, 2, 0.05);
+      for (const bool of_curvature : {false, true}) {
+        const double norm = orbit->aim(of_curvature ? 0.0 : 1.0, of_curvature ? 1.0 : 0.0);
+        const auto value = [&] { return of_curvature ? orbit->curvature() : orbit->grad_sq(); };
+        const double start = value();
+        const auto remainder = [&](double length) {
+          EXPECT_TRUE(orbit->move(length));
+          return value() - start - length * norm;
+        };
+        EXPECT_GT(taylor_slope(remainder, 1e-3, 1e-12 * std::abs(start)), 1.9)
+            << activation << biases << of_curvature;
+        orbit->back();
+      }
+    }
+  }
+}
+
+TEST(GeneralLinear, ActsOnChosenLayersOnly) {
+  Random random(21);
+  auto [objective, w] =
+      random_problem<double>({7, 8, 9, 8, 3}, "asinh", "half_sum_squares", true, 4, random);
+  const auto orbit = GeneralLinear<double>({.layers = {2}}).orbit(objective, w);
+  wander(*orbit, 2, 0.05);
+  expect_consistent(objective, w, *orbit, ::testing::Message());
+  Vector moved(w.size());
+  orbit->commit(moved);
+  const Mlp& network = objective.network();
+  for (Index m = 1; m <= 4; ++m) {
+    const bool same = network.augmented(m, moved.data()) == network.augmented(m, w.data());
+    EXPECT_EQ(same, m == 1 || m == 4) << m;
+  }
+  EXPECT_EQ(gl(*orbit).direction(1), nullptr);
+  EXPECT_THROW(GeneralLinear<double>({.layers = {4}}).orbit(objective, w), InvalidArgument);
+}
+
+TEST(GeneralLinear, ALayerBelowNoMovedOneMayBeNarrow) {
+  Random random(22);
+  auto [objective, w] =
+      random_problem<double>({2, 9, 8, 3}, "leaky_relu", "cross_entropy", false, 5, random);
+  EXPECT_THROW(GeneralLinear<double>().orbit(objective, w), Refusal);
+  const auto orbit = GeneralLinear<double>({.layers = {2}}).orbit(objective, w);
+  wander(*orbit, 2, 0.05);
+  Vector moved(w.size());
+  orbit->commit(moved);
+  EXPECT_NEAR(objective.value(moved), objective.value(w), 1e-12);
+}
+
+TEST(GeneralLinear, RandomElementsKeepTheLossAndStartFromTheStart) {
+  Random random(23);
+  auto [objective, w] =
+      random_problem<double>({7, 8, 9, 3}, "leaky_relu", "cross_entropy", true, 4, random);
+  const auto orbit = GeneralLinear<double>().orbit(objective, w);
+  wander(*orbit, 2, 0.2);
+  for (const double spread : {0.5, 0.01}) {
+    ASSERT_TRUE(orbit->randomize(random, spread));
+    expect_consistent(objective, w, *orbit, ::testing::Message() << spread);
+    double distance = 0.0;
+    for (Index m = 1; m <= 2; ++m) {
+      const Matrix g = gl(*orbit).element(m);
+      distance += (g - Matrix::Identity(g.rows(), g.cols())).squaredNorm();
+    }
+    EXPECT_NEAR(std::sqrt(distance), spread, 1e-12);
+  }
+}
+
+TEST(GeneralLinear, ConditionIsThatOfTheWorstElement) {
+  Random random(24);
+  auto [objective, w] =
+      random_problem<double>({30, 40, 25, 3}, "leaky_relu", "cross_entropy", true, 3, random);
+  const auto orbit = GeneralLinear<double>().orbit(objective, w);
+  EXPECT_DOUBLE_EQ(orbit->condition(), 1.0);
+  wander(*orbit, 4, 0.4);
+  double worst = 1.0;
+  for (Index m = 1; m <= 2; ++m) {
+    const Eigen::JacobiSVD<Matrix> svd(gl(*orbit).element(m));
+    worst = std::max(worst, svd.singularValues()[0] / svd.singularValues().tail(1)[0]);
+  }
+  EXPECT_GT(worst, 1.2);
+  EXPECT_NEAR(orbit->condition(), worst, 0.05 * worst);
+}
+
+TEST(GeneralLinear, AnAscentStepReadsNoFirstWeightsAndFormsNoGradient) {
+  Random random(25);
+  auto [objective, w] =
+      random_problem<float>({90, 80, 70, 4}, "leaky_relu", "cross_entropy", true, 4, random);
+  const auto orbit = GeneralLinear<float>().orbit(objective, w);
+  ASSERT_EQ(gl(*orbit).reads(1), 1);
+  for (int step = 0; step < 8; ++step) {
+    const Index before = gl(*orbit).reads(2);
+    orbit->grad_sq();
+    orbit->aim(1.0, 0.0);
+    // W_2' delta_2 and W_2 R_1; now and then the accumulated elements are folded into a copy.
+    EXPECT_LE(gl(*orbit).reads(2) - before, 2 + 6);
+    for (Index m = 1; m <= 2; ++m) {
+      EXPECT_FALSE(gl(*orbit).direction(m)->dense());
+      EXPECT_EQ(gl(*orbit).direction(m)->rank(), 2 * 4);
+    }
+    ASSERT_TRUE(orbit->move(0.1));
+  }
+  EXPECT_EQ(gl(*orbit).reads(1), 1);
+  Eigen::VectorXf moved(w.size());
+  orbit->commit(moved);
+  EXPECT_EQ(gl(*orbit).reads(1), 2);
+}
+
+TEST(GeneralLinear, WorkIsCountedInGradients) {
+  Random random(26);
+  auto [objective, w] =
+      random_problem<double>({60, 60, 60, 60}, "leaky_relu", "half_sum_squares", false, 4, random);
+  const auto orbit = GeneralLinear<double>().orbit(objective, w);
+  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5);
+  orbit->grad_sq();  // W_2' and W_3' once each of the 8 products that a gradient takes
+  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 2.0 / 8.0);
+  orbit->curvature();  // W_2 with R_1 (S_1 is 0), W_3 with R_2 and S_2
+  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 5.0 / 8.0);
+  orbit->curvature();
+  EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 5.0 / 8.0);
+}
+
+TEST(GeneralLinear, ActivationsThatAreNoBijectionsAreRefusedByName) {
+  Random random(27);
+  for (const char* activation : {"relu", "tanh", "sigmoid", "gelu"}) {
+    auto [objective, w] =
+        random_problem<double>({5, 6, 3}, activation, "cross_entropy", false, 3, random);
+    try {
+      GeneralLinear<double>().orbit(objective, w);
+      ADD_FAILURE() << activation;
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.field(), "activation");
+      EXPECT_NE(std::string(error.what()).find(activation), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("bijection"), std::string::npos);
+    }
+  }
+  auto [shallow, w] = random_problem<double>({5, 3}, "linear", "cross_entropy", false, 3, random);
+  EXPECT_THROW(GeneralLinear<double>().orbit(shallow, w), InvalidArgument);
+}
+
+TEST(GeneralLinear, ABatchOfExactlyTheWidthWorksAndOneMoreIsRefused) {
+  Random random(28);
+  for (const bool biases : {false, true}) {
+    const Index most = biases ? 7 : 6;
+    auto [fits, w] =
+        random_problem<double>({6, 9, 9, 3}, "leaky_relu", "cross_entropy", biases, most, random);
+    const auto orbit = GeneralLinear<double>().orbit(fits, w);
+    wander(*orbit, 1, 0.02);
+    Vector moved(w.size());
+    orbit->commit(moved);
+    EXPECT_NEAR(fits.value(moved), fits.value(w), 1e-9);
+    auto [large, v] = random_problem<double>({6, 9, 9, 3}, "leaky_relu", "cross_entropy", biases,
+                                             most + 1, random);
+    EXPECT_THROW(GeneralLinear<double>().orbit(large, v), Refusal);
+  }
+}
+
+TEST(GeneralLinear, ADependentBatchIsRefusedWithItsNumbersOrUsedInPart) {
+  Random random(29);
+  auto [objective, w] =
+      random_problem<double>({10, 8, 9, 3}, "leaky_relu", "half_sum_squares", false, 5, random);
+  Matrix X = random.normal_matrix(10, 5);
+  X.col(3) = X.col(0) + X.col(1);
+  X.col(4).setZero();
+  objective.bind(X, objective.targets());
+  try {
+    GeneralLinear<double>().orbit(objective, w);
+    ADD_FAILURE();
+  } catch (const Refusal& refusal) {
+    EXPECT_STREQ(refusal.what(),
+                 "gl: the batch cannot be kept: 5 samples have rank 3 in layer 0 of width 10");
+  }
+  const auto orbit = GeneralLinear<double>({.allow_partial_batch = true}).orbit(objective, w);
+  wander(*orbit, 2, 0.1);
+  Vector moved(w.size());
+  orbit->commit(moved);
+  int kept = 0;
+  for (const auto& part : {std::vector<Index>{0, 1, 2}, {0, 2, 3}, {1, 2, 3}}) {
+    const MlpObjective<double> loss = objective.subset(part);
+    if (std::abs(loss.value(moved) - loss.value(w)) < 1e-10) ++kept;
+  }
+  EXPECT_EQ(kept, 1);
+  EXPECT_GT(std::abs(objective.value(moved) - objective.value(w)), 1e-6);
+}
+
+TEST(GlState, GroupLawsHoldOnWeightsAndLeftInverses) {
+  Random random(30);
+  for (const char* activation : bijections) {
+    for (const bool biases : {false, true}) {
+      auto [objective, w] =
+          random_problem<double>({6, 7, 5, 8, 3}, activation, "cross_entropy", biases, 4, random);
+      for (const double size : {0.0, 1e-6, 0.3}) {
+        std::vector<Matrix> a, b, ab, inverse;
+        for (const Index d : {7, 5, 8}) {
+          a.push_back(Matrix::Identity(d, d) + size * random.normal_matrix(d, d) / d);
+          b.push_back(Matrix::Identity(d, d) + size * random.normal_matrix(d, d) / d);
+          ab.push_back(a.back() * b.back());
+          inverse.push_back(a.back().inverse());
+        }
+        const GlState<double> start(objective, w);
+        GlState<double> twice = start, once = start, back = start;
+        twice.act(b);
+        twice.act(a);
+        once.act(ab);
+        back.act(a);
+        if (size == 0.3) {
+          EXPECT_GT((back.W(1) - start.W(1)).norm(), 1e-3) << activation;
+        }
+        back.act(inverse);
+        for (Index m = 1; m <= 4; ++m) {
+          EXPECT_LT((twice.W(m) - once.W(m)).norm(), 1e-10 * once.W(m).norm()) << activation;
+          EXPECT_LT((back.W(m) - start.W(m)).norm(), 1e-10 * start.W(m).norm()) << activation;
+          if (m == 4) continue;
+          EXPECT_LT((twice.ell(m - 1) - once.ell(m - 1)).norm(), 1e-10 * once.ell(m - 1).norm());
+          EXPECT_LT((back.ell(m - 1) - start.ell(m - 1)).norm(), 1e-10 * start.ell(m - 1).norm());
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace symport

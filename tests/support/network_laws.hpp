@@ -77,6 +77,23 @@ double expect_laws_at_current_point(const MlpObjective<Scalar>& objective,
             Tolerance::derivative * scale)
       << "Phi";
   EXPECT_GE(orbit.condition(), 1.0);
+  // The optimizer's next step from there, whatever it is.
+  const auto step = [](const VectorOf<Scalar>& g) -> VectorOf<Scalar> {
+    return Scalar(0.1) * g.array() / (Scalar(1) + g.array().abs());
+  };
+  orbit.set_next_step([&](In<Scalar>, In<Scalar> g, Out<Scalar> u) { u = step(g); });
+  const VectorOf<Scalar> u = step(moved_gradient);
+  objective.hessian_vector(there, u, product);
+  EXPECT_LE(relative_distance(orbit.next_loss(0.1), objective.value(there - u)),
+            Tolerance::derivative)
+      << "the loss after the next step";
+  EXPECT_LE(relative_distance(orbit.forecast().slope, static_cast<double>(moved_gradient.dot(u))),
+            Tolerance::derivative)
+      << "its slope";
+  EXPECT_LE(std::abs(orbit.forecast().bend - static_cast<double>(u.dot(product))),
+            Tolerance::derivative * static_cast<double>(u.norm() * product.norm()))
+      << "its bend";
+  orbit.set_next_step(nullptr);
   return relative_distance<Scalar>(w, there);
 }
 

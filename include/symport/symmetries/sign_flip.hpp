@@ -12,7 +12,7 @@ namespace symport {
 /// Sign flips of hidden units: row i of [W_m b_m] and column i of W_(m+1) times -1 or 1.
 ///
 /// Valid for odd activations, sigma(-x) = -sigma(x) (linear, tanh, asinh, tanh_extended). Not bound
-/// to a batch: the network's function does not change on any data, nor by rounding. The action is
+/// to a batch: the network's function does not change on any data. The action is
 /// orthogonal, so J and Phi are the same all over the orbit (Corollary of Prop. 5.1). Cost of one
 /// action: O(parameters).
 template <Real Scalar = double>

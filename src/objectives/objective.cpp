@@ -71,11 +71,19 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
     ++k;
     if (k < most && !(beta > 10 * std::numeric_limits<Scalar>::epsilon() * scale)) {
       // The Krylov space is invariant; the rest of the spectrum is reached from a new direction.
-      q = VectorOf<Scalar>::LinSpaced(n, Scalar(1), Scalar(2));
-      for (int pass = 0; pass < 2; ++pass) {
-        q -= basis.leftCols(k) * (basis.leftCols(k).transpose() * q);
+      const auto complement = [&](VectorOf<Scalar> v) {
+        for (int pass = 0; pass < 2; ++pass) {
+          v -= basis.leftCols(k) * (basis.leftCols(k).transpose() * v);
+        }
+        return v;
+      };
+      q = complement(VectorOf<Scalar>::LinSpaced(n, Scalar(1), Scalar(2)));
+      if (!(q.norm() > Scalar(1e-3) * std::sqrt(Scalar(n)))) {
+        // That lies in the space too; the unit vector farthest from it does not.
+        Index farthest = 0;
+        basis.leftCols(k).rowwise().squaredNorm().minCoeff(&farthest);
+        q = complement(VectorOf<Scalar>::Unit(n, farthest));
       }
-      if (!(q.norm() > Scalar(1e-6) * std::sqrt(Scalar(n)))) break;
       q.normalize();
       off_diagonal[k - 1] = 0.0;
     } else {

@@ -19,6 +19,10 @@ CurvatureDescent<Scalar>::CurvatureDescent(const CurvatureDescentOptions& option
   if (!(options.shrink > 0 && options.shrink < 1)) {
     throw InvalidArgument("shrink", fmt::format("{}", options.shrink), "a number between 0 and 1");
   }
+  if (options.max_backtracks < 0) {
+    throw InvalidArgument("max_backtracks", fmt::format("{}", options.max_backtracks),
+                          "a whole number >= 0");
+  }
 }
 
 template <Real Scalar>
@@ -68,8 +72,10 @@ template <Real Scalar>
 void CurvatureDescent<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar> w,
                                        In<Scalar> gradient, double learning_rate,
                                        const OptimizerState<Scalar>& state, Out<Scalar> u) const {
-  const double rate = first_rate(objective, w, gradient, learning_rate, state.rate, u);
-  u = static_cast<Scalar>(rate) * gradient;
+  OptimizerState<Scalar> copy = state;
+  VectorOf<Scalar> next = w;
+  step(objective, objective.value(w), gradient, learning_rate, copy, next);
+  u = w - next;
 }
 
 template class CurvatureDescent<float>;

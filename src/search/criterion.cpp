@@ -24,7 +24,10 @@ double default_cap(ObjectiveKind objective) {
 
 Criterion::Criterion(const CriterionOptions& options)
     : options_(options), cap_(options.cap.value_or(default_cap(options.objective))) {
-  require_positive("learning_rate", options.learning_rate);
+  if (!(options.learning_rate >= 0.0 && std::isfinite(options.learning_rate))) {
+    throw InvalidArgument("learning_rate", fmt::format("{}", options.learning_rate),
+                          "a finite number >= 0");
+  }
   require_positive("bound", options.bound);
   require_positive("cap", cap_);
 }

@@ -19,7 +19,11 @@ FixedAscent::FixedAscent(const FixedAscentOptions& options) : options_(options) 
 }
 
 SearchOutcome FixedAscent::run(Orbit& orbit, Criterion& criterion, Random& random) const {
-  if (options_.random_start && orbit.compact()) orbit.randomize(random, 0.0);
+  if (options_.random_start && orbit.period() > 0.0) {
+    orbit.move(random.uniform(0.0, 0.5 * orbit.period()));
+  } else if (options_.random_start && orbit.compact()) {
+    orbit.randomize(random, 0.0);
+  }
   for (Index step = 0; step < options_.steps; ++step) {
     const auto weights = criterion.weights(orbit);
     const double norm = orbit.aim(weights.grad_sq, weights.curvature);

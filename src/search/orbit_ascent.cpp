@@ -21,6 +21,8 @@ OrbitAscent::OrbitAscent(const OrbitAscentOptions& options) : options_(options) 
   require(options.growth >= 1, "growth", options.growth, "a number >= 1");
   require(options.shrink > 0 && options.shrink < 1, "shrink", options.shrink,
           "a number between 0 and 1");
+  require(options.max_backtracks >= 0, "max_backtracks",
+          static_cast<double>(options.max_backtracks), "a whole number >= 0");
   require(options.max_length >= options.step_size, "max_length", options.max_length,
           "a number >= step_size");
 }

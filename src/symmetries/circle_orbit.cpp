@@ -90,8 +90,7 @@ bool CircleOrbit::move(double length) {
 double CircleOrbit::period() const { return 2.0 * std::numbers::pi; }
 
 bool CircleOrbit::randomize(Random& random, double) {
-  // [0, pi) as in the paper (section 6.1).
-  if (!place(random.uniform(0.0, std::numbers::pi))) return false;
+  if (!place(random.uniform(0.0, 2.0 * std::numbers::pi))) return false;
   base_angle_ = angle_;
   return true;
 }

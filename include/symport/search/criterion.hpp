@@ -11,7 +11,8 @@ namespace symport {
 
 struct CriterionOptions {
   ObjectiveKind objective = ObjectiveKind::predicted_decrease;
-  /// eta of the optimizer; unused by `decrement`.
+  /// eta of the optimizer; unused by `decrement`. At 0 (the end of a schedule) no step decreases the
+  /// loss and `predicted_decrease` finds no point better than another.
   double learning_rate = 1e-3;
   /// Only candidates with eta Phi / J <= bound (infinity: no bound).
   double bound = std::numeric_limits<double>::infinity();
@@ -31,7 +32,7 @@ double default_cap(ObjectiveKind objective);
 /// next step u: <dL/dw, u> - u'Hu/2, and eta is the effective rate <dL/dw, u> / J.
 class Criterion {
  public:
-  /// Throws InvalidArgument for a non-positive rate, bound or cap.
+  /// Throws InvalidArgument for a negative or non-finite rate, a non-positive bound or cap.
   explicit Criterion(const CriterionOptions& options);
 
   ObjectiveKind objective() const { return options_.objective; }

@@ -17,7 +17,7 @@ struct CheckResult {
 
 /// Is the gradient that of the value, at w, along a random direction v of unit length? The error of
 /// the first-order Taylor polynomial, |L(w + e v) - L(w) - e <g, v>|, must fall like e^2: the slope
-/// in a log-log fit over decreasing e, before rounding takes over, must be at least 1.9 (or the
+/// in a log-log fit over the smallest e before rounding takes over must be at least 1.9 (or the
 /// error be at rounding level throughout, for functions that are affine along v).
 CheckResult check_gradient(const Objective& objective, In<double> w, Random& random);
 

@@ -3,10 +3,10 @@
 
 #include <functional>
 
-#include "data/forged_idx.hpp"
-#include "data/forged_npz.hpp"
-#include "data/packed.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_idx.hpp"
+#include "support/forged_npz.hpp"
+#include "support/packed.hpp"
+#include "support/temporary_directory.hpp"
 #include "symport/core/random.hpp"
 #include "symport/core/status.hpp"
 #include "symport/data/csv.hpp"

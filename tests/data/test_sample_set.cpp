@@ -7,15 +7,15 @@
 #include <functional>
 #include <limits>
 
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 #include "symport/data/npz.hpp"
 
 namespace symport {
 namespace {
 
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 ArrayMap with_classes() {
   return {{"X", {{3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}, Order::c}},
@@ -113,10 +113,10 @@ TEST(SampleSet, RefusesTargetsThatDoNotFit) {
   ArrayMap arrays = with_targets();
   arrays["Y"] = {{2, 1}, std::vector<double>{7, 8}, Order::c};
   EXPECT_THAT(refusal([&] { samples_from_arrays(arrays, "f.npz"); }),
-              testing::AllOf(HasSubstr("f.npz, array Y"), HasSubstr("3 samples")));
+              ::testing::AllOf(HasSubstr("f.npz, array Y"), HasSubstr("3 samples")));
   arrays["Y"] = {{3}, std::vector<double>{7, 8, 9}, Order::c};
   EXPECT_THAT(refusal([&] { samples_from_arrays(arrays, "f.npz"); }),
-              testing::AllOf(HasSubstr("f.npz, array Y"), HasSubstr("samples x outputs")));
+              ::testing::AllOf(HasSubstr("f.npz, array Y"), HasSubstr("samples x outputs")));
 }
 
 TEST(SampleSet, AllowsAnyClassWhenTheirNumberIsNotGiven) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "data/forged_npz.hpp"
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_npz.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 #include "symport/data/npz.hpp"
 
 namespace symport {
@@ -15,7 +15,7 @@ using test::ForgedEntry;
 using test::le;
 using test::npy_dictionary;
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// An archive that must be refused, and what the message must contain besides the file's name.
 struct Hostile {
@@ -169,7 +169,7 @@ TEST(Npz, RefusesOverlappingEntries) {
   const std::string archive =
       forged_npz({{.contents = outer}, {.name = "b1.npy", .offset = hidden}});
   EXPECT_THAT(refusal([&] { parse_npz(archive, "bomb.npz"); }),
-              testing::AllOf(HasSubstr("bomb.npz"), HasSubstr("overlap")));
+              ::testing::AllOf(HasSubstr("bomb.npz"), HasSubstr("overlap")));
 }
 
 TEST(Npz, RefusesZipBombs) {
@@ -181,13 +181,13 @@ TEST(Npz, RefusesZipBombs) {
   EXPECT_THAT(refusal([&] {
                 parse_npz(forged_npz({{.deflated = true, .packed = bomb, .size = size}}), "f");
               }),
-              testing::AllOf(HasSubstr("array W1"), HasSubstr("more decompressed bytes")));
+              ::testing::AllOf(HasSubstr("array W1"), HasSubstr("more decompressed bytes")));
   EXPECT_THAT(refusal([&] {
                 parse_npz(
                     forged_npz({{.deflated = true, .packed = bomb, .size = size + zeros.size()}}),
                     "f");
               }),
-              testing::AllOf(HasSubstr("array W1"), HasSubstr("bytes of values for shape (3,)")));
+              ::testing::AllOf(HasSubstr("array W1"), HasSubstr("bytes of values for shape (3,)")));
 
   // A header that claims a terabyte, agreed by the declared size: no deflated bytes expand so far.
   const std::string header = forged_npy(npy_dictionary("|u1", "(1099511627776,)"), "");
@@ -199,7 +199,7 @@ TEST(Npz, RefusesZipBombs) {
                                        .zip64_central = true}}),
                           "f");
               }),
-              testing::AllOf(HasSubstr("W1"), HasSubstr("at most 1032 times as many")));
+              ::testing::AllOf(HasSubstr("W1"), HasSubstr("at most 1032 times as many")));
 }
 
 }  // namespace

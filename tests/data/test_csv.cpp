@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {
 
 using test::refusal;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Csv, ReadsNamesAndNumbers) {
   const test::TemporaryDirectory directory;

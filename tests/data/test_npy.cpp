@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "data/forged_npz.hpp"
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_npz.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {
@@ -17,7 +17,7 @@ using test::forged_npy;
 using test::le;
 using test::npy_dictionary;
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::vector<Array>& examples() {
   static const std::vector<Array> all = {
@@ -159,9 +159,9 @@ TEST(Npy, RefusesEverythingElseByName) {
 TEST(Npy, SaysWhyAFileCannotBeRead) {
   const test::TemporaryDirectory directory;
   EXPECT_THAT(refusal([&] { read_npy(directory / "none.npy"); }),
-              testing::AllOf(HasSubstr("none.npy"), HasSubstr("No such file or directory")));
+              ::testing::AllOf(HasSubstr("none.npy"), HasSubstr("No such file or directory")));
   EXPECT_THAT(refusal([&] { read_npy(directory.path()); }),
-              testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("Is a directory")));
+              ::testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("Is a directory")));
 }
 
 TEST(Npy, PrintsNoControlCharactersOfAFile) {

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "data/forged_idx.hpp"
-#include "data/packed.hpp"
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_idx.hpp"
+#include "support/packed.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using test::forged_idx;
 using test::gzipped;
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Idx, ReadsPlainAndGzippedFilesAlike) {
   const test::TemporaryDirectory directory;
@@ -36,7 +36,7 @@ TEST(Idx, PutsImagesAndClassesTogether) {
   EXPECT_EQ(set.rows, 2);
   EXPECT_EQ(set.cols, 3);
   EXPECT_EQ(set.classes, (std::vector<std::uint8_t>{7, 9}));
-  EXPECT_THAT(set.image(1), testing::ElementsAre('A', 'B', 'C', 'D', 'E', 'F'));
+  EXPECT_THAT(set.image(1), ::testing::ElementsAre('A', 'B', 'C', 'D', 'E', 'F'));
 }
 
 TEST(Idx, RefusesEverythingElseByName) {

@@ -6,15 +6,15 @@
 #include <cmath>
 #include <functional>
 
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 #include "symport/core/random.hpp"
 
 namespace symport {
 namespace {
 
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <Real Scalar>
 std::vector<LayerWeights<Scalar>> network(const std::vector<Index>& widths, bool biases) {

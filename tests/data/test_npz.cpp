@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "data/forged_npz.hpp"
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/forged_npz.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {
 
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const Array three{{3}, std::vector<double>{0, 1, 2}, Order::c};
 

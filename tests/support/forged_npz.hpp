@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/packed.hpp"
+#include "support/packed.hpp"
 
 /// Writers of NumPy files that can lie in every field. Written against the formats' descriptions,
 /// sharing nothing with the library.

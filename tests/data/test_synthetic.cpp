@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/refusal.hpp"
+#include "support/refusal.hpp"
 
 namespace symport {
 namespace {
@@ -61,7 +61,7 @@ TEST(Synthetic, ClassesAreBalancedCloudsAroundTheirCentres) {
 
 TEST(Synthetic, RefusesEmptySizes) {
   using test::refusal;
-  using testing::HasSubstr;
+  using ::testing::HasSubstr;
   EXPECT_THAT(refusal([] { regression_data({.samples = 0}); }), HasSubstr("samples: found 0"));
   EXPECT_THAT(refusal([] { regression_data({.features = -1}); }), HasSubstr("features: found -1"));
   EXPECT_THAT(refusal([] { classification_data({.classes = 0}); }), HasSubstr("classes: found 0"));

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/refusal.hpp"
-#include "data/temporary_directory.hpp"
+#include "support/refusal.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::contents;
 using test::refusal;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(AtomicFile, ShowsTheFileOnlyAfterCommit) {
   const test::TemporaryDirectory directory;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "symport/core/gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/numbers.hpp"
+#include "tolerances.hpp"
+
+namespace symport {
+namespace {
+
+template <class Scalar>
+class Gemm : public ::testing::Test {};
+using Precisions = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Gemm, Precisions);
+
+TYPED_TEST(Gemm, EqualsTheSumOfProductsForEveryTransposition) {
+  using Scalar = TypeParam;
+  const double allowed =
+      std::is_same_v<Scalar, double> ? tolerance::rounding : tolerance::single_precision;
+  Random random(1);
+  constexpr Index m = 5, n = 3, k = 4, spare = 2;
+  for (const bool ta : {false, true}) {
+    for (const bool tb : {false, true}) {
+      // Larger matrices, of which the product uses the upper left part.
+      const MatrixOf<Scalar> A =
+          random.normal_matrix((ta ? k : m) + spare, ta ? m : k).template cast<Scalar>();
+      const MatrixOf<Scalar> B =
+          random.normal_matrix((tb ? n : k) + spare, tb ? k : n).template cast<Scalar>();
+      const MatrixOf<Scalar> before = random.normal_matrix(m + spare, n).template cast<Scalar>();
+      MatrixOf<Scalar> C = before;
+      gemm<Scalar>(ta, tb, m, n, k, Scalar(2), A.data(), A.rows(), B.data(), B.rows(), Scalar(-0.5),
+                   C.data(), C.rows());
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          double sum = -0.5 * before(i, j);
+          for (Index l = 0; l < k; ++l) {
+            sum += 2.0 * (ta ? A(l, i) : A(i, l)) * (tb ? B(j, l) : B(l, j));
+          }
+          EXPECT_NEAR(C(i, j), sum, allowed * (1.0 + std::abs(sum))) << ta << tb << i << j;
+        }
+        for (Index i = m; i < m + spare; ++i) EXPECT_EQ(C(i, j), before(i, j));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Gemm, DoesNothingToAnEmptyResult) {
+  TypeParam untouched = 3;
+  gemm<TypeParam>(false, false, 0, 4, 2, 1, &untouched, 1, &untouched, 2, 0, &untouched, 1);
+  EXPECT_EQ(untouched, TypeParam(3));
+}
+
+TEST(Threads, AreAsManyAsWereSet) {
+  const int before = threads();
+  set_threads(1);
+  EXPECT_EQ(threads(), 1);
+  set_threads(before);
+  EXPECT_EQ(threads(), before);
+}
+
+}  // namespace
+}  // namespace symport

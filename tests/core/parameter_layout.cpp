@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "symport/core/parameter_layout.hpp"
+
+#include <gmock/gmock.h>
+
+#include "symport/core/status.hpp"
+
+namespace symport {
+namespace {
+
+using ::testing::HasSubstr;
+
+ParameterLayout small_network() {
+  ParameterLayout layout;
+  layout.add("W1", 2, 3).add("b1", 2).add("W2", 1, 2);
+  return layout;
+}
+
+TEST(ParameterLayout, PutsBlocksOneBehindTheOther) {
+  const ParameterLayout layout = small_network();
+  EXPECT_EQ(layout.size(), 10);
+  ASSERT_EQ(layout.blocks().size(), 3u);
+  EXPECT_EQ(layout.block("W1").offset, 0);
+  EXPECT_EQ(layout.block("b1").offset, 6);
+  EXPECT_EQ(layout.block("b1").cols, 1);
+  EXPECT_EQ(layout.block("W2").offset, 8);
+  EXPECT_EQ(layout.block("W2").size(), 2);
+}
+
+TEST(ParameterLayout, ViewsAreColumnMajorWindowsIntoTheFlatVector) {
+  const ParameterLayout layout = small_network();
+  Vector w = Vector::LinSpaced(layout.size(), 0.0, 9.0);
+  const auto W1 = ParameterLayout::view(layout.block("W1"), w.data());
+  EXPECT_EQ(W1(1, 0), 1.0);
+  EXPECT_EQ(W1(0, 2), 4.0);
+  ParameterLayout::view(layout.block("W2"), w.data())(0, 1) = -7.0;
+  EXPECT_EQ(w[9], -7.0);
+  const Vector& constant = w;
+  EXPECT_EQ(ParameterLayout::view(layout.block("b1"), constant.data())(1, 0), 7.0);
+}
+
+TEST(ParameterLayout, AcceptsEmptyBlocks) {
+  ParameterLayout layout;
+  layout.add("W1", 0, 3).add("W2", 2, 2);
+  EXPECT_EQ(layout.size(), 4);
+  EXPECT_EQ(layout.block("W2").offset, 0);
+}
+
+TEST(ParameterLayout, RefusesARepeatedNameAndNegativeSizes) {
+  ParameterLayout layout = small_network();
+  EXPECT_THROW(layout.add("W1", 1), InvalidArgument);
+  EXPECT_THROW(layout.add("W3", -1), InvalidArgument);
+  EXPECT_THROW(layout.add("W3", 1, -1), InvalidArgument);
+  EXPECT_EQ(layout.size(), 10);
+  EXPECT_EQ(layout.blocks().size(), 3u);
+}
+
+TEST(ParameterLayout, ListsTheNamesThereAreWhenAskedForAnother) {
+  try {
+    small_network().block("W9");
+    FAIL() << "W9 was found";
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("W9"));
+    EXPECT_THAT(error.what(), HasSubstr("W1, b1, W2"));
+  }
+}
+
+}  // namespace
+}  // namespace symport

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/orbit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/symmetries.hpp"
+#include "support/worth.hpp"
+#include "symport/objectives/counting.hpp"
+#include "symport/symmetries/linear_data.hpp"
+#include "symport/symmetries/matrix_orbit.hpp"
+#include "tolerances.hpp"
+
+namespace symport {
+namespace {
+
+using testing::distance;
+
+/// An orbit at a general point of itself: the start, moved somewhere along it.
+struct OrbitRow {
+  std::string name;
+  std::shared_ptr<const void> owner;  ///< what the orbit refers to
+  Vector start;
+  std::shared_ptr<BasicOrbit<double>> orbit;
+};
+
+std::vector<OrbitRow> orbits() {
+  std::vector<OrbitRow> rows;
+  Random random(81);
+  for (const auto& row : testing::symmetry_table()) {
+    const Vector w = testing::random_vector(row.objective->dimension(), random);
+    rows.push_back({row.name, std::make_shared<testing::SymmetryRow>(row), w,
+                    row.symmetry->orbit(*row.objective, w)});
+    // The generic orbit too where there is a special one.
+    rows.push_back({row.name + " (generic orbit)", std::make_shared<testing::SymmetryRow>(row), w,
+                    std::make_unique<MatrixOrbit>(*row.symmetry, *row.objective, w)});
+  }
+  const auto model = std::make_shared<LinearModel>(testing::random_linear_model(2, 3, 5));
+  const Vector w = testing::random_vector(6, random);
+  rows.push_back({"linear model and its data", model, w, LinearDataSymmetry().orbit(*model, w)});
+  for (OrbitRow& row : rows) {
+    row.orbit->aim(1.0, 0.1);
+    row.orbit->move(0.2);
+    row.orbit->aim(-0.3, 1.0);
+    row.orbit->move(0.1);
+  }
+  return rows;
+}
+
+Vector point(BasicOrbit<double>& orbit) {
+  Vector w(orbit.objective().dimension());
+  orbit.commit(w);
+  return w;
+}
+
+testing::PointNumbers numbers(BasicOrbit<double>& orbit) {
+  return testing::numbers_at(orbit.objective(), point(orbit));
+}
+
+TEST(Orbit, SaysGradientNormAndCurvatureOfItsPoint) {
+  for (OrbitRow& row : orbits()) {
+    SCOPED_TRACE(row.name);
+    const auto expected = numbers(*row.orbit);
+    EXPECT_LE(distance(row.orbit->grad_sq(), expected.grad_sq), tolerance::accumulated);
+    EXPECT_LE(distance(row.orbit->curvature(), expected.curvature), tolerance::accumulated);
+    EXPECT_LE(distance(row.orbit->largest_curvature(),
+                       largest_curvature<double>(row.orbit->objective(), point(*row.orbit),
+                                                 Vector::Ones(row.start.size()), row.start.size())),
+              tolerance::difference);
+  }
+}
+
+TEST(Orbit, KeepsTheLossWhileItMoves) {
+  for (OrbitRow& row : orbits()) {
+    SCOPED_TRACE(row.name);
+    const double loss = numbers(*row.orbit).loss;
+    row.orbit->aim(1.0, 0.0);
+    for (const double length : {-1.0, 0.0, 1e-6, 0.5, 2.0}) {
+      ASSERT_TRUE(row.orbit->move(length));
+      EXPECT_LE(distance(numbers(*row.orbit).loss, loss), tolerance::drift) << length;
+    }
+  }
+}
+
+// Along the direction that `aim` chose, the aimed quantity grows at the rate that it returned.
+TEST(Orbit, AimsAlongTheGradientOfTheWeightedSum) {
+  constexpr double e = 1e-4;
+  for (OrbitRow& row : orbits()) {
+    const double J = row.orbit->grad_sq(), Phi = row.orbit->curvature();
+    // Weights that make both parts count, and each alone.
+    for (const auto& [a, b] : {std::pair{1.0, 0.0}, {0.0, 1.0}, {1.0, -J / Phi}, {-1.0, 0.3 * J / Phi}}) {
+      SCOPED_TRACE(row.name + " weights " + std::to_string(a) + " " + std::to_string(b));
+      row.orbit->back();
+      const double norm = row.orbit->aim(a, b);
+      const double slope = testing::central_difference(
+          [&](double length) {
+            row.orbit->move(length);
+            return a * row.orbit->grad_sq() + b * row.orbit->curvature();
+          },
+          e);
+      EXPECT_GE(norm, 0.0);
+      EXPECT_NEAR(slope, norm, tolerance::difference * (norm + std::abs(a * J) + std::abs(b * Phi)));
+      row.orbit->back();
+    }
+  }
+}
+
+// <grad J, grad Phi> can be measured from either side; a direction that is not the gradient but has
+// the right slope along itself would disagree.
+TEST(Orbit, DirectionsAreGradientsInOneInnerProduct) {
+  constexpr double e = 1e-4;
+  for (OrbitRow& row : orbits()) {
+    SCOPED_TRACE(row.name);
+    const auto slope_of = [&](auto quantity) {
+      return testing::central_difference(
+          [&](double length) {
+            row.orbit->move(length);
+            return quantity();
+          },
+          e);
+    };
+    row.orbit->back();
+    const double norm_J = row.orbit->aim(1.0, 0.0);
+    const double one = norm_J * slope_of([&] { return row.orbit->curvature(); });
+    row.orbit->back();
+    const double norm_Phi = row.orbit->aim(0.0, 1.0);
+    const double other = norm_Phi * slope_of([&] { return row.orbit->grad_sq(); });
+    EXPECT_NEAR(one, other, 10 * tolerance::difference * norm_J * norm_Phi);
+  }
+}
+
+TEST(Orbit, AimMakesTheCurrentPointTheBase) {
+  for (OrbitRow& row : orbits()) {
+    SCOPED_TRACE(row.name);
+    const Vector here = point(*row.orbit);
+    row.orbit->aim(1.0, 0.0);
+    row.orbit->move(0.3);
+    EXPECT_GT(distance(point(*row.orbit), here), 1e-6);
+    row.orbit->back();
+    EXPECT_LE(distance(point(*row.orbit), here), tolerance::rounding);
+  }
+}
+
+TEST(Orbit, TransportsGradientsAsTheActionDoes) {
+  for (OrbitRow& row : orbits()) {
+    SCOPED_TRACE(row.name);
+    Vector moved(row.start.size()), expected(row.start.size());
+    row.orbit->objective().gradient(row.start, moved);
+    if (!row.orbit->transport(moved)) {
+      EXPECT_EQ(row.name, "linear model and its data");
+      continue;
+    }
+    row.orbit->objective().gradient(point(*row.orbit), expected);
+    EXPECT_LE(distance(moved, expected), tolerance::accumulated);
+  }
+}
+
+TEST(Orbit, RandomElementsKeepTheLoss) {
+  Random random(82);
+  for (OrbitRow& row : orbits()) {
+    SCOPED_TRACE(row.name);
+    const double loss = numbers(*row.orbit).loss;
+    const Vector here = point(*row.orbit);
+    if (!row.orbit->randomize(random, 0.5)) continue;
+    EXPECT_GT(distance(point(*row.orbit), here), 1e-6);
+    EXPECT_LE(distance(numbers(*row.orbit).loss, loss), tolerance::drift);
+  }
+}
+
+TEST(Orbit, ForecastsTheStepThatItWasTold) {
+  // w <- w - (0.1 g + 0.01 w): slope and bend by hand.
+  for (OrbitRow& row : orbits()) {
+    SCOPED_TRACE(row.name);
+    EXPECT_FALSE(row.orbit->has_forecast());
+    EXPECT_THROW(row.orbit->forecast(), std::logic_error);
+    row.orbit->set_next_step([](In<double> w, In<double> gradient, Out<double> u) {
+      u = 0.1 * gradient + 0.01 * w;
+    });
+    for (const double length : {0.0, 0.3}) {
+      row.orbit->move(length);
+      const Vector w = point(*row.orbit);
+      Vector g(w.size()), Hu(w.size());
+      row.orbit->objective().gradient(w, g);
+      const Vector u = 0.1 * g + 0.01 * w;
+      row.orbit->objective().hessian_vector(w, u, Hu);
+      const StepForecast forecast = row.orbit->forecast();
+      EXPECT_LE(distance(forecast.slope, g.dot(u)), tolerance::rounding);
+      EXPECT_LE(distance(forecast.bend, u.dot(Hu)), tolerance::accumulated);
+      EXPECT_EQ(forecast.decrease(), forecast.slope - 0.5 * forecast.bend);
+      EXPECT_LE(distance(row.orbit->next_loss(1.0), row.orbit->objective().value(w - u)),
+                tolerance::accumulated);
+    }
+  }
+}
+
+TEST(Orbit, NextLossIsThatOfAGradientStep) {
+  for (OrbitRow& row : orbits()) {
+    const Vector w = point(*row.orbit);
+    Vector g(w.size());
+    row.orbit->objective().gradient(w, g);
+    EXPECT_LE(distance(row.orbit->next_loss(1e-3), row.orbit->objective().value(w - 1e-3 * g)),
+              tolerance::rounding)
+        << row.name;
+  }
+}
+
+TEST(Orbit, CountsItsWorkInGradients) {
+  for (const auto& row : testing::symmetry_table()) {
+    SCOPED_TRACE(row.name);
+    const CountingObjective<double> counting(*row.objective);
+    Random random(83);
+    const Vector w = testing::random_vector(row.objective->dimension(), random);
+    const auto orbit = row.symmetry->orbit(counting, w);
+    orbit->grad_sq();
+    orbit->curvature();
+    orbit->curvature();
+    orbit->aim(1.0, 0.0);
+    orbit->move(0.1);
+    orbit->grad_sq();
+    orbit->aim(1.0, -1.0);
+    orbit->move(0.2);
+    orbit->next_loss(1e-3);
+    orbit->set_next_step([](In<double>, In<double> g, Out<double> u) { u = 0.1 * g; });
+    orbit->forecast();
+    orbit->forecast();
+    EXPECT_EQ(orbit->evaluations(), counting.count().gradient_equivalents());
+    orbit->largest_curvature();
+    orbit->largest_curvature();
+    EXPECT_EQ(orbit->evaluations(), counting.count().gradient_equivalents());
+  }
+}
+
+TEST(LinearDataOrbit, AppliesItsElementToTheData) {
+  const auto model = testing::random_linear_model(2, 3, 5);
+  Random random(84);
+  const Vector w = testing::random_vector(6, random);
+  const auto orbit = LinearDataSymmetry().orbit(model, w);
+  orbit->aim(1.0, 0.0);
+  orbit->move(0.4);
+  const Matrix g = orbit->data_element();
+  EXPECT_GT((g - Matrix::Identity(3, 3)).norm(), 0.1);
+  const auto& moved = dynamic_cast<const LinearModel&>(orbit->objective());
+  EXPECT_LE(distance(moved.X(), g * model.X()), tolerance::rounding);
+  Vector there(6);
+  orbit->commit(there);
+  const Matrix unseen = random.normal_matrix(3, 4);
+  EXPECT_LE(distance(model.predict(there, g * unseen), model.predict(w, unseen)),
+            tolerance::rounding);
+}
+
+TEST(Orbit, HasNoClosedFormUnlessItSaysSo) {
+  const Rosenbrock rosenbrock;
+  const auto symmetry = rosenbrock_rotation();
+  const auto orbit = symmetry.orbit(rosenbrock, rosenbrock.start());
+  EXPECT_EQ(orbit->closed_form(), ClosedForm::none);
+  EXPECT_THROW(orbit->solve(ObjectiveKind::gradient_norm, 1.0, 1.0), std::logic_error);
+}
+
+}  // namespace
+}  // namespace symport

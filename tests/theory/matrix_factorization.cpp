@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Matrix factorisation |Y - U V|^2 with U m x r, V r x n: the imbalance U'U - V V' (r x r).
+#include <gtest/gtest.h>
+
+#include "support/symmetries.hpp"
+#include "symport/optimizers/gradient_descent.hpp"
+#include "symport/training/train.hpp"
+#include "tolerances.hpp"
+
+namespace symport {
+namespace {
+
+Matrix imbalance(const MatrixFactorization& problem, const Vector& w) {
+  const Matrix U = problem.U(In<double>(w)), V = problem.V(In<double>(w));
+  return U.transpose() * U - V * V.transpose();
+}
+
+std::vector<MatrixFactorization> problems() {
+  return {MatrixFactorization::random(5, 5, 2, 1), MatrixFactorization::random(4, 8, 3, 2),
+          MatrixFactorization::random(9, 3, 2, 3)};
+}
+
+RunSummary run(const MatrixFactorization& problem, Vector& w, double rate, const Schedule& schedule) {
+  const FactorPairSymmetry symmetry(problem);
+  return train<double>(problem, GradientDescent<double>(), w,
+                       {.max_steps = 200,
+                        .learning_rate = rate,
+                        .teleport = {.symmetry = &symmetry, .schedule = schedule}});
+}
+
+// Gradient flow conserves the imbalance; short steps of gradient descent nearly do.
+TEST(MatrixFactorizationImbalance, IsConservedByGradientDescent) {
+  for (const MatrixFactorization& problem : problems()) {
+    for (const double rate : {1e-4, 5e-5}) {
+      Vector w = problem.start();
+      run(problem, w, rate, never());
+      // The error of 200 steps is of first order in the rate.
+      EXPECT_LE((imbalance(problem, w) - imbalance(problem, problem.start())).norm(),
+                2e3 * rate * imbalance(problem, problem.start()).norm());
+    }
+  }
+}
+
+TEST(MatrixFactorizationImbalance, GrowsByTeleportation) {
+  for (const MatrixFactorization& problem : problems()) {
+    Vector w = problem.start();
+    const double before = imbalance(problem, w).norm();
+    const RunSummary summary = run(problem, w, 1e-3, at({0}));
+    ASSERT_EQ(summary.accepted_teleports(), 1);
+    EXPECT_GT(imbalance(problem, w).norm(), 1.5 * before);
+    EXPECT_LE(summary.teleports[0].drift, tolerance::drift);
+  }
+}
+
+TEST(MatrixFactorizationImbalance, SpeedsConvergence) {
+  for (const MatrixFactorization& problem : problems()) {
+    Vector plain = problem.start(), teleported = problem.start();
+    const RunSummary without = run(problem, plain, 1e-3, never());
+    const RunSummary with = run(problem, teleported, 1e-3, at({0}));
+    EXPECT_LT(with.final_loss, 0.5 * without.final_loss);
+    // And at every step on the way.
+    for (std::size_t t = 1; t < without.trace.rows.size(); ++t) {
+      EXPECT_LT(with.trace.rows[t].loss, without.trace.rows[t].loss) << "step " << t;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace symport

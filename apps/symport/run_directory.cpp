@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "run_directory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "errors.hpp"
+#include "symport/data/atomic_file.hpp"
 
 namespace symport::cli {
 
@@ -18,42 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 std::system_error last_error() { return std::system_error(errno, std::generic_category()); }
-
-/// A file that is being written. Unless `finish` succeeds nothing of it remains.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw last_error();
-  }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!finished_) ::unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  void write(std::string_view content) {
-    while (!content.empty()) {
-      const ssize_t written = ::write(descriptor_, content.data(), content.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw last_error();
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-  void finish(const fs::path& name) {
-    if (::fsync(descriptor_) != 0 && errno != EINVAL) throw last_error();  // EINVAL: not a disk
-    const int descriptor = std::exchange(descriptor_, -1);
-    if (::close(descriptor) != 0) throw last_error();
-    fs::rename(path_, name);
-    finished_ = true;
-  }
-
- private:
-  fs::path path_;
-  int descriptor_ = -1;
-  bool finished_ = false;
-};
 
 }  // namespace
 
@@ -97,14 +60,12 @@ void RunDirectory::write(const fs::path& name, std::string_view content) {
   try {
     if (!written_) fs::remove(path_ / "summary.json");
     make_directories(target.parent_path());
-    fs::path temporary = target;
-    temporary.replace_filename(fmt::format(".{}.{}", target.filename().string(), ::getpid()));
-    TemporaryFile file(temporary);
-    file.write(content);
-    file.finish(target);
+    symport::write_file(target, content);
     written_ = true;
   } catch (const std::system_error& error) {
     throw OutputError(fmt::format("cannot write {}: {}", target.string(), error.code().message()));
+  } catch (const InvalidArgument& error) {
+    throw OutputError(fmt::format("cannot write {}", error.what()));
   }
 }
 

@@ -11,8 +11,8 @@ namespace symport::cli {
 /// A directory for the results of a run. It is made when the run is about to start, so that a bad
 /// path is found before the work is done, and taken away again if nothing was written.
 ///
-/// A file appears under its name complete or not at all: it is written under a temporary name,
-/// flushed to disk and renamed. `summary.json` is written last; a directory that has one is whole.
+/// A file appears under its name complete or not at all (AtomicFile). `summary.json` is written
+/// last; a directory that has one is whole.
 class RunDirectory {
  public:
   /// Throws UsageError, blaming `origin`, when the path cannot be made or written to, is no

@@ -27,7 +27,8 @@ BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& object
       static_cast<Index>(std::ceil(decades * static_cast<double>(grid.per_decade) - 1e-9));
   BestLearningRate<Scalar> best;
   for (Index i = 0; i <= intervals; ++i) {
-    const double part = intervals == 0 ? 0.0 : static_cast<double>(i) / static_cast<double>(intervals);
+    const double part =
+        intervals == 0 ? 0.0 : static_cast<double>(i) / static_cast<double>(intervals);
     const double rate = grid.lowest * std::pow(grid.highest / grid.lowest, part);
     TrainOptions<Scalar> at_rate = options;
     at_rate.learning_rate = rate;
@@ -35,9 +36,9 @@ BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& object
     RunSummary run = train<Scalar>(objective, optimizer, w, at_rate);
     const bool interrupted = run.status == RunStatus::interrupted;
     const bool first = best.learning_rate == 0.0;
-    const bool better = run.status != RunStatus::diverged &&
-                        (best.run.status == RunStatus::diverged ||
-                         run.final_loss < best.run.final_loss);
+    const bool better =
+        run.status != RunStatus::diverged &&
+        (best.run.status == RunStatus::diverged || run.final_loss < best.run.final_loss);
     if (first || (better && !interrupted)) best = {rate, std::move(run), std::move(w)};
     if (interrupted) {
       best.run.status = RunStatus::interrupted;

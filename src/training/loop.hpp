@@ -35,6 +35,7 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
   const bool observed = options.trace || options.watcher || options.stop.active();
 
   RunSummary run;
+  Vector point;
   Random random(options.seed);
   OptimizerState<Scalar> state = optimizer.init(w.size());
   VectorOf<Scalar> gradient_storage(w.size());
@@ -50,8 +51,8 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
   const auto observe = [&](Index t, double rate, bool teleported) -> std::optional<RunStatus> {
     const double grad_sq = static_cast<double>(gradient.squaredNorm());
     const TraceRow row{t, loss, grad_sq, rate, run.evaluations, elapsed(), teleported};
-    if (options.trace) run.trace.rows.push_back(row);
-    if (keeps_points) run.trace.points.push_back(w.template cast<double>());
+    if (keeps_points) point = w.template cast<double>();
+    if (options.trace) run.trace.record(row, keeps_points ? &point : nullptr);
     if (!std::isfinite(grad_sq)) return RunStatus::diverged;
     if (options.stop(t, loss, previous_loss, grad_sq)) return RunStatus::converged;
     if (t < options.max_steps && options.watcher && !options.watcher(row)) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <ostream>
@@ -15,6 +16,30 @@ namespace {
 double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
 
 }  // namespace
+
+void Trace::record(const TraceRow& row, const Vector* point) {
+  if (!rows.empty() && !stays(rows.back())) {
+    rows.pop_back();
+    if (!points.empty()) points.pop_back();
+  }
+  if (rows.size() >= limit_) thin_out();
+  rows.push_back(row);
+  if (point != nullptr) points.push_back(*point);
+}
+
+void Trace::thin_out() {
+  stride *= 2;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!stays(rows[i])) continue;
+    rows[kept] = rows[i];
+    if (!points.empty()) points[kept].swap(points[i]);
+    ++kept;
+  }
+  rows.resize(kept);
+  if (!points.empty()) points.resize(kept);
+  limit_ = std::max(max_rows, 2 * kept);  // where teleports fill the trace, they may
+}
 
 void write_csv(const Trace& trace, std::ostream& out) {
   const bool with_points = !trace.points.empty();

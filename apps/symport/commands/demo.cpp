@@ -111,6 +111,11 @@ std::string table_text(const std::vector<Row>& rows, const Style& style) {
   return table.text(style);
 }
 
+constexpr const char* heading =
+    "Gradient descent on the paper's test functions, a quadratic and a matrix factorization, with "
+    "and\n"
+    "without teleportation:\n\n";
+
 std::string explanation() {
   return fmt::format(
       "\n"
@@ -168,7 +173,7 @@ int run_demo(const Given& given) {
   const bool complete = !interrupted();
   const std::string summary = summary_json(rows, seed, complete);
   directory.write("summary.json", summary);
-  print(json ? summary : table_text(rows, Style::for_stdout()) + explanation());
+  print(json ? summary : heading + table_text(rows, Style::for_stdout()) + explanation());
   if (!quiet)
     print_error(
         fmt::format("\nTraces, certificates and configurations: {}\n", directory.path().string()));

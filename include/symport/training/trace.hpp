@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <vector>
 
@@ -20,12 +21,27 @@ struct TraceRow {
 };
 
 /// The record of a run. Everything that draws or prints reads this and computes nothing.
+///
+/// Long runs are thinned out, so that a trace never outgrows the memory: whenever there are
+/// `max_rows`, every second one goes, and from then on only every 2nd, 4th, ... step is kept. Rows
+/// of accepted teleports always stay, and so do the first and the last.
 struct Trace {
   static constexpr int version = 1;
   std::vector<TraceRow> rows;
   /// The parameters at each row, kept for problems of at most `max_point_dimension` numbers.
   static constexpr Index max_point_dimension = 16;
   std::vector<Vector> points;
+
+  static constexpr std::size_t max_rows = std::size_t{1} << 19;
+  Index stride = 1;  ///< of the steps that are kept
+
+  /// Adds a row and, for small problems, its point. Steps must come in order.
+  void record(const TraceRow& row, const Vector* point);
+
+ private:
+  bool stays(const TraceRow& row) const { return row.teleported || row.step % stride == 0; }
+  void thin_out();
+  std::size_t limit_ = max_rows;
 };
 
 /// Columns step, loss, grad_sq, learning_rate, evaluations, seconds, teleported and, where points

@@ -181,6 +181,12 @@ TEST(Optimize, WholeNumbersMayHaveAnExponent) {
   EXPECT_EQ(optimize({"booth", "--steps", "1e2"})["steps"], 100);
 }
 
+TEST(Optimize, TwoDashesEndTheOptions) {
+  const Finished run = symport({"optimize", "--json", "--steps", "2", "--", "booth"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["function"], "booth");
+}
+
 TEST(Optimize, LargestSeedIsKept) {
   EXPECT_EQ(optimize({"booth", "--seed", "18446744073709551615"})["seed"], 18446744073709551615u);
 }

@@ -214,9 +214,10 @@ class NetworkTraining {
     const RunSummary summary = train<Scalar>(training_, *optimizer_, w_, train_options);
     // The watcher sees what comes before an update; the last row comes behind the last one. An
     // automatic rate is known only after its step.
-    if (result.rows.size() < summary.trace.rows.size()) add_row(summary.trace.rows.back());
-    for (std::size_t i = 0; i < result.rows.size(); ++i) {
-      result.rows[i].learning_rate = summary.trace.rows[i].learning_rate;
+    const TraceRow& last = summary.trace.rows.back();
+    if (result.rows.empty() || result.rows.back().index < last.step) add_row(last);
+    for (const TraceRow& row : summary.trace.rows) {
+      result.rows[static_cast<std::size_t>(row.step)].learning_rate = row.learning_rate;
     }
     result.status = summary.status;
     result.steps = summary.steps;

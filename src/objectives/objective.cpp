@@ -57,8 +57,6 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
   VectorOf<Scalar> q = start, Hq(n);
   if (!(q.norm() > Scalar(0))) q.setOnes();
   q.normalize();
-  constexpr double settled = 0.01;
-  double top = -std::numeric_limits<double>::infinity();
   Index k = 0;
   while (k < most) {
     basis.col(k) = q;
@@ -71,9 +69,6 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
     off_diagonal[k] = beta;
     const double scale = diagonal.head(k + 1).cwiseAbs().maxCoeff();
     ++k;
-    const double last = top;
-    top = tridiagonal_eigenvalues(diagonal.head(k), off_diagonal.head(k - 1))[k - 1];
-    if (most < n && k >= 3 && top - last <= settled * std::abs(top)) break;
     if (k < most && !(beta > 10 * std::numeric_limits<Scalar>::epsilon() * scale)) {
       // The Krylov space is invariant; the rest of the spectrum is reached from a new direction.
       const auto complement = [&](VectorOf<Scalar> v) {
@@ -95,7 +90,7 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
       q = Hq / static_cast<Scalar>(beta);
     }
   }
-  return top;
+  return tridiagonal_eigenvalues(diagonal.head(k), off_diagonal.head(k - 1))[k - 1];
 }
 
 template class BasicObjective<float>;

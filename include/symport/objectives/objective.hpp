@@ -38,8 +38,8 @@ using Objective = BasicObjective<double>;
 Matrix hessian(const Objective& objective, In<double> w);
 
 /// The largest eigenvalue of the Hessian at w by at most `iterations` Lanczos steps from `start`
-/// (exact when `iterations >= n`; else a lower bound that is good to a few per cent, and the steps
-/// end when one raises it by less than 1 %). Each step costs one Hessian-vector product.
+/// (exact when `iterations >= n`; else a lower bound that is good to a few per cent). Each step
+/// costs one Hessian-vector product.
 template <Real Scalar>
 double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
                          Index iterations);

@@ -44,9 +44,10 @@ struct Files {
 };
 
 TEST(Teleport, KeepsTheLossAndWritesTheWeights) {
-  for (const Words& how : {Words{}, Words{"--lr", "0.01"}, Words{"--symmetry", "rescale"},
-                           Words{"--symmetry", "rescale", "--kappa", "2"},
-                           Words{"--symmetry", "rescale", "--activation", "relu"}}) {
+  for (const Words& how :
+       {Words{}, Words{"--lr", "0.01"}, Words{"--symmetry", "rescale", "--lr", "0.01"},
+        Words{"--symmetry", "rescale", "--kappa", "2"},
+        Words{"--symmetry", "rescale", "--activation", "relu", "--lr", "0.01"}}) {
     const Files files;
     const Finished run = symport(files.teleport(how));
     ASSERT_EQ(run.exit_code, 0) << run.err << run.out;

@@ -80,7 +80,8 @@ TEST(Teleport, SaysWhatIsWrongWithItsInput) {
     const char* message;
   } cases[] = {
       {{"teleport", "--batch", files.batch, "--out", files.out}, "--weights: missing"},
-      {{"teleport", "--weights", files.batch, "--batch", files.batch, "--out", files.out}, "X"},
+      {{"teleport", "--weights", files.batch, "--batch", files.batch, "--out", files.out},
+       "array W1"},
       {{"teleport", "--weights", files.weights, "--batch", files.weights, "--out", files.out},
        "W1"},
       {files.teleport({"--symmetry", "glx"}), "did you mean 'gl'"},

@@ -10,7 +10,7 @@ struct AngleScanOptions {
   Index refinements = 4;  ///< how many of the best local maxima are refined
 };
 
-/// The global maximum on a circle: a grid over one turn, then Brent's method around the best local
+/// The global maximum on a circle: a grid over one turn, then golden section around the best local
 /// maxima. Only for orbits with a `period()` (SO(2)); others are refused as a broken precondition.
 class AngleScan final : public Search {
  public:

@@ -165,7 +165,11 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     }
     if (!leftovers.empty()) reject_leftover(leftovers[0], command.name, {});
     Given given = subcommand.given();
-    if (const auto file = given.text("config")) given.merge(read_config(*file, command));
+    if (const auto file = given.text("config")) {
+      given.merge(read_config(*file, command, given.is_on("quick")));
+    } else if (given.is_on("quick")) {
+      throw UsageError("--quick", "needs --config FILE");
+    }
     return command.run(given);
   }
   if (!app.remaining().empty()) {

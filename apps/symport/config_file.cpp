@@ -84,26 +84,21 @@ struct ValueText {
   }
 };
 
-}  // namespace
+constexpr const char* quick_table = "quick";
 
-Given read_config(const std::filesystem::path& file, const Command& command) {
-  const std::string text = read_text(file);
-  toml::table table;
-  try {
-    table = toml::parse(text, file.string());
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}", file.string(), error.source().begin.line),
-                     std::string(error.description()));
-  }
+/// What the keys of a table say; the table [quick] is left aside.
+Given given_by(const toml::table& table, const std::filesystem::path& file,
+               const Command& command) {
   std::vector<std::string> known{"command"};
   for (const Option& option : command.positionals) known.push_back(option.name);
   for (const Option& option : command.options) {
-    if (option.name != "config") known.push_back(option.name);
+    if (option.name != "config" && option.name != quick_table) known.push_back(option.name);
   }
 
   Given given;
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
+    if (name == quick_table && node.is_table()) continue;
     const std::string origin =
         fmt::format("{}:{}: {}", file.string(), key.source().begin.line, name);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -123,6 +118,39 @@ Given read_config(const std::filesystem::path& file, const Command& command) {
     }
     given.set(name, {*value, origin});
   }
+  return given;
+}
+
+}  // namespace
+
+Given read_config(const std::filesystem::path& file, const Command& command, bool quick) {
+  const std::string text = read_text(file);
+  toml::table table;
+  try {
+    table = toml::parse(text, file.string());
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}:{}", file.string(), error.source().begin.line),
+                     std::string(error.description()));
+  }
+  const toml::table* smaller = nullptr;
+  if (const toml::node* node = table.get(quick_table)) {
+    smaller = node->as_table();
+    if (!smaller) {
+      throw UsageError(
+          fmt::format("{}:{}: {}", file.string(), node->source().begin.line, quick_table),
+          "allowed is a table, [quick]");
+    }
+  }
+  const Given full = given_by(table, file, command);
+  if (!smaller) {
+    if (quick) {
+      throw UsageError("--quick", fmt::format("'{}' has no table [quick]", file.string()));
+    }
+    return full;
+  }
+  Given given = given_by(*smaller, file, command);
+  if (!quick) return full;
+  given.merge(full);
   return given;
 }
 

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "data_sets.hpp"
 #include "parse_numbers.hpp"
 #include "symport/core/gemm.hpp"
-#include "symport/core/version.hpp"
 #include "symport/data/synthetic.hpp"
 #include "symport/symmetries/refusal.hpp"
 #include "symport/training/train.hpp"
@@ -25,83 +26,93 @@ constexpr const char* generated = "regression";
 const std::vector<Index> regression_layers{5, 6, 7, 8};
 constexpr double regression_rate = 1e-4, usual_rate = 1e-2;
 constexpr Index regression_steps = 300, usual_length = 10;
+/// Steps of full batches between checkpoints; mini-batches have one after every epoch.
+constexpr Index usual_checkpoint_every = 1000;
 /// Random numbers for the weights do not depend on those for the data.
 constexpr std::uint64_t weights_stream = 1;
+/// Samples that are looked at together.
+constexpr Index portion = 1000;
 
-std::vector<Index> parse_layers(const std::string& text) {
-  std::vector<Index> widths;
-  for (const double width : parse_list(text)) {
-    if (!(width >= 1 && width <= 1e6 && width == std::floor(width))) {
-      throw InvalidArgument("layers", fmt::format("'{}'", text),
-                            "widths like 784,512,10: whole numbers from 1 to 1000000");
-    }
-    widths.push_back(static_cast<Index>(width));
-  }
-  if (widths.size() < 2) {
-    throw InvalidArgument("layers", fmt::format("'{}'", text), "two widths or more, like 5,6,7,8");
-  }
-  return widths;
+std::vector<Index> first_samples(Index count) {
+  std::vector<Index> samples(static_cast<std::size_t>(count));
+  std::iota(samples.begin(), samples.end(), Index{0});
+  return samples;
 }
 
 template <Real Scalar>
-SampleSet<Scalar> load_samples(const TrainingOptions& options) {
+DataSet<Scalar> load_data(const TrainingOptions& options, const Given& given) {
   if (options.data == generated) {
     const std::vector<Index>& layers = options.layers.empty() ? regression_layers : options.layers;
     const SampleSet<double> set = regression_data(
         {.features = layers.front(), .outputs = layers.back(), .seed = options.seed});
-    return {set.X.template cast<Scalar>(), {}, set.Y.template cast<Scalar>()};
+    return {std::make_unique<DenseSource<Scalar>>(set.X.template cast<Scalar>(),
+                                                  Targets<Scalar>(set.Y.template cast<Scalar>())),
+            nullptr};
   }
-  return read_samples<Scalar>(options.data);
+  const DataOptions how{.data_dir = options.data_dir, .label = options.label};
+  DataSet<Scalar> set = open_data<Scalar>(options.data, how, given);
+  if (options.test) set.test = open_data<Scalar>(*options.test, how, given, "test").training;
+  return set;
 }
 
 /// A training run in one precision, from options to result.
 template <Real Scalar>
 class NetworkTraining {
  public:
-  NetworkTraining(const TrainingOptions& options, const Given& given)
+  NetworkTraining(const TrainingOptions& options, const Given& given,
+                  const TrainingObserver& observer)
       : options_(options),
         given_(given),
-        samples_(load_samples<Scalar>(options)),
+        observer_(observer),
+        data_(load_data<Scalar>(options, given)),
         plan_(options.how, given),
         network_(make_network()),
-        loss_(loss_for(options.loss, samples_)) {
+        loss_(options.loss.value_or(Loss(data_.training->categorical()
+                                             ? Loss::Kind::cross_entropy
+                                             : Loss::Kind::half_sum_squares))) {
     options_.how = plan_.options();
     options_.loss = loss_;
-    const Index count = samples_.samples();
-    if (options_.validation >= count) {
-      throw UsageError(given.origin("validation"),
-                       fmt::format("found {}, allowed is less than the {} samples there are",
-                                   options_.validation, count));
-    }
-    split_ = split(count, options_.validation, options_.seed);
+    split_ = split_samples();
     choose_optimizer();
     if (!options_.length) {
       options_.length =
           options_.data == generated && !options_.batch ? regression_steps : usual_length;
     }
-    // Whatever does not fit (targets, loss, symmetry) shows here, before anything is written.
-    bind(training_, split_.training);
-    if (!options_.teleport.empty()) {
-      blaming_symmetry(given, [&] {
-        try {
-          plan_.symmetry().orbit(training_, w_);
-        } catch (const Refusal&) {  // a matter of the batch: each teleport says so
-        }
-      });
+    check_samples();
+    if (!options_.batch) {
+      load_into(training_, *data_.training, split_.training);
+      if (!split_.validation.empty()) load_into(validation_, *data_.training, split_.validation);
     }
   }
 
   const TrainingOptions& options() const { return options_; }
 
-  TrainingResult run(const TrainingWatcher& watcher) {
-    TrainingResult result = options_.batch ? run_minibatch(watcher) : run_full(watcher);
+  TrainingResult run(const TrainingPlace& place) {
+    std::optional<CheckpointFiles> files;
+    std::optional<Checkpoint<Scalar>> resumed;
+    Checkpointing<Scalar> checkpoints;
+    if (place.directory) {
+      files.emplace(place.directory->path(),
+                    CheckpointFiles::Identity{training_identity(options_), fingerprint()});
+      if (place.resume) {
+        resumed = latest_of(*files);
+      } else {
+        files->clear();
+      }
+      place.directory->write("config.toml", training_config(options_));
+      checkpoints.save = [&](const Checkpoint<Scalar>& at) { save(at, *files); };
+      checkpoints.every = options_.checkpoint_every;
+      if (checkpoints.every == 0 && !options_.batch) checkpoints.every = usual_checkpoint_every;
+      if (resumed) checkpoints.resume = &*resumed;
+    }
+    TrainingResult result = options_.batch ? run_minibatch(checkpoints) : run_full(checkpoints);
+    if (data_.test && result.status != RunStatus::interrupted) test(result);
     result.options = options_;
     result.loss_invariant = plan_.symmetry().loss_invariant();
+    if (place.directory) {
+      write_model(place.directory->path() / "model.npz", layers_of<Scalar>(network_, w_));
+    }
     return result;
-  }
-
-  void write_model_to(const std::filesystem::path& path) const {
-    write_model(path, layers_of<Scalar>(network_, w_));
   }
 
  private:
@@ -180,55 +191,148 @@ class NetworkTraining {
     }
   }
 
-  void bind(MlpObjective<Scalar>& objective, const std::vector<Index>& samples) {
-    if (samples.empty()) return;
-    const MatrixOf<Scalar> X = samples_.X(Eigen::all, samples);
-    const Targets<Scalar> targets = targets_of(samples_).subset(samples);
-    blaming(given_.origin("data"), [&] { objective.bind(X, targets); });
+  Split split_samples() const {
+    const Index there = data_.training->samples();
+    const Index count = options_.samples.value_or(there);
+    if (count > there) {
+      throw UsageError(given_.origin("samples"),
+                       fmt::format("found {}, allowed is at most the {} there are", count, there));
+    }
+    if (options_.validation >= count) {
+      throw UsageError(given_.origin("validation"),
+                       fmt::format("found {}, allowed is less than the {} samples there are",
+                                   options_.validation, count));
+    }
+    return split(count, options_.validation, options_.seed);
+  }
+
+  void load_into(MlpObjective<Scalar>& objective, const BatchSource<Scalar>& source,
+                 std::span<const Index> samples) {
+    MatrixOf<Scalar> X;
+    Targets<Scalar> targets;
+    source.load(samples, X, targets);
+    objective.bind(X, targets);
+  }
+
+  /// Whatever does not fit (features, classes, loss, symmetry) shows here, before anything is
+  /// written.
+  void check_samples() {
+    MlpObjective<Scalar> objective(network_, loss_);
+    const auto check = [&](const BatchSource<Scalar>& source, Index count, const char* option) {
+      const std::vector<Index> samples = first_samples(count);
+      for (Index first = 0; first < count; first += portion) {
+        const auto part =
+            std::span(samples).subspan(static_cast<std::size_t>(first),
+                                       static_cast<std::size_t>(std::min(portion, count - first)));
+        blaming(given_.origin(option), [&] { load_into(objective, source, part); });
+      }
+    };
+    if (data_.test) check(*data_.test, data_.test->samples(), options_.test ? "test" : "data");
+    check(*data_.training, options_.samples.value_or(data_.training->samples()), "data");
+    if (options_.teleport.empty()) return;
+    const Index batch = options_.batch.value_or(portion);
+    const auto some = std::span<const Index>(split_.training)
+                          .first(std::min(split_.training.size(), static_cast<std::size_t>(batch)));
+    load_into(objective, *data_.training, some);
+    blaming_symmetry(given_, [&] {
+      try {
+        plan_.symmetry().orbit(objective, w_);
+      } catch (const Refusal&) {  // a matter of the batch: each teleport says so
+      }
+    });
+  }
+
+  std::optional<Checkpoint<Scalar>> latest_of(const CheckpointFiles& files) const {
+    try {
+      const auto found = files.load();
+      if (!found) {
+        observer_.warn("the run has no checkpoint yet: it begins anew");
+        return std::nullopt;
+      }
+      if (!found->complaint.empty()) {
+        observer_.warn("the latest checkpoint is damaged, going on from the one before:\n  " +
+                       found->complaint);
+      }
+      auto checkpoint = checkpoint_from_arrays<Scalar>(found->arrays, found->file.string());
+      const Index done = options_.batch ? checkpoint.epoch : checkpoint.step;
+      const char* unit = options_.batch ? "epochs" : "steps";
+      if (checkpoint.w.size() != w_.size() || done > *options_.length) {
+        throw InvalidArgument(
+            found->file.string(),
+            fmt::format("{} parameters after {} {}", checkpoint.w.size(), done, unit),
+            fmt::format("{} parameters, at most {} {}", w_.size(), *options_.length, unit));
+      }
+      return checkpoint;
+    } catch (const InvalidArgument& error) {
+      throw UsageError(given_.origin("resume"), error.what());
+    }
+  }
+
+  void save(const Checkpoint<Scalar>& at, const CheckpointFiles& files) const {
+    try {
+      files.save(checkpoint_arrays(at));
+    } catch (const std::exception& error) {
+      observer_.warn(
+          fmt::format("a checkpoint could not be written, the run goes on: {}", error.what()));
+    }
+  }
+
+  /// Tells data apart: how many samples and features, and a sum over some of them (FNV-1a).
+  std::string fingerprint() const {
+    const BatchSource<Scalar>& source = *data_.training;
+    std::vector<Index> some;
+    for (Index i = 0; i < source.samples(); i += std::max<Index>(1, source.samples() / portion)) {
+      some.push_back(i);
+    }
+    MatrixOf<Scalar> X;
+    Targets<Scalar> targets;
+    source.load(some, X, targets);
+    std::uint64_t sum = 14695981039346656037u;
+    const auto add = [&](const auto* values, std::size_t count) {
+      const auto* bytes = reinterpret_cast<const unsigned char*>(values);
+      for (std::size_t i = 0; i < count * sizeof(*values); ++i) {
+        sum = (sum ^ bytes[i]) * 1099511628211u;
+      }
+    };
+    add(X.data(), static_cast<std::size_t>(X.size()));
+    add(targets.values.data(), static_cast<std::size_t>(targets.values.size()));
+    add(targets.classes.data(), targets.classes.size());
+    return fmt::format("{} samples, {} features, {:016x}", source.samples(), source.features(),
+                       sum);
   }
 
   /// Algorithm 1.
-  TrainingResult run_full(const TrainingWatcher& watcher) {
-    bind(validation_, split_.validation);
-    TrainingResult result;
-    const auto add_row = [&](const TraceRow& row) {
-      TrainingRow out{row.step,          row.loss,        nan,        nan, row.grad_sq,
-                      row.learning_rate, row.evaluations, row.seconds};
-      if (!split_.validation.empty()) {
-        out.valid_loss = validation_.value(w_);
-        if (loss_.categorical()) out.valid_accuracy = validation_.accuracy(w_);
-      }
-      result.rows.push_back(out);
-    };
+  TrainingResult run_full(const Checkpointing<Scalar>& checkpoints) {
     const Index steps = *options_.length;
     TrainOptions<Scalar> train_options{.max_steps = steps,
                                        .learning_rate = *rate_,
                                        .teleport = plan_.teleportation(options_.teleport),
                                        .seed = options_.seed};
+    train_options.checkpoints = checkpoints;
     train_options.watcher = [&](const TraceRow& row) {
-      add_row(row);
-      return watcher(static_cast<double>(row.step) / static_cast<double>(std::max<Index>(steps, 1)),
-                     row.loss);
+      return observer_.watch({.step = row.step,
+                              .steps = steps,
+                              .samples_a_step = training_.samples(),
+                              .loss = row.loss});
     };
-    const RunSummary summary = train<Scalar>(training_, *optimizer_, w_, train_options);
-    // The watcher sees what comes before an update; the last row comes behind the last one. An
-    // automatic rate is known only after its step.
-    const TraceRow& last = summary.trace.rows.back();
-    if (result.rows.empty() || result.rows.back().index < last.step) add_row(last);
-    for (const TraceRow& row : summary.trace.rows) {
-      result.rows[static_cast<std::size_t>(row.step)].learning_rate = row.learning_rate;
+    if (!split_.validation.empty()) {
+      train_options.validate = [&](In<Scalar> w) {
+        const double loss = validation_.value(w);
+        return Validation{loss, loss_.categorical() ? validation_.last_accuracy() : nan};
+      };
     }
-    result.status = summary.status;
-    result.steps = summary.steps;
-    result.evaluations = summary.evaluations;
-    result.seconds = summary.seconds;
-    result.teleports = summary.teleports;
+    RunSummary summary = train<Scalar>(training_, *optimizer_, w_, train_options);
+    TrainingResult result;
+    for (const TraceRow& row : summary.trace.rows) {
+      result.rows.push_back({row.step, row.loss, row.valid_loss, row.valid_accuracy, row.grad_sq,
+                             row.learning_rate, row.evaluations, row.seconds});
+    }
+    take_summary(summary, result);
     return result;
   }
 
   /// Algorithm 2.
-  TrainingResult run_minibatch(const TrainingWatcher& watcher) {
-    const DenseSource<Scalar> source(samples_.X, targets_of(samples_));
+  TrainingResult run_minibatch(const Checkpointing<Scalar>& checkpoints) {
     MinibatchOptions<Scalar> minibatch{
         .epochs = *options_.length,
         .batch_size = *options_.batch,
@@ -237,35 +341,60 @@ class NetworkTraining {
         .teleport_batches = options_.teleport_batches,
         .teleport_batch_size = options_.teleport_batch_size.value_or(0),
         .patience = options_.patience,
+        .exact_training_loss = options_.train_loss == TrainLoss::exact,
         .seed = options_.seed};
+    minibatch.checkpoints = checkpoints;
     minibatch.watcher = [&](const MinibatchProgress& p) {
-      const double done = static_cast<double>(p.epoch * p.batches + p.batch);
-      return watcher(done / static_cast<double>(p.epochs * p.batches), p.batch_loss);
+      return observer_.watch({.minibatch = true,
+                              .epoch = p.epoch,
+                              .epochs = p.epochs,
+                              .step = p.batch,
+                              .steps = p.batches,
+                              .samples_a_step = *options_.batch,
+                              .loss = p.batch_loss});
     };
-    const MinibatchSummary summary =
-        train_minibatch<Scalar>(training_, source, split_, *optimizer_, w_, minibatch);
+    const auto row_of = [](const EpochRow& row) -> TrainingRow {
+      return {row.epoch,   row.train_loss,    row.valid_loss,  row.valid_accuracy,
+              row.grad_sq, row.learning_rate, row.evaluations, row.seconds};
+    };
+    minibatch.on_epoch = [&](const EpochRow& row) { observer_.epoch_done(row_of(row)); };
+    MinibatchSummary summary = train_minibatch<Scalar>(
+        MlpObjective<Scalar>(network_, loss_), *data_.training, split_, *optimizer_, w_, minibatch);
     TrainingResult result;
     result.minibatch = true;
-    for (const EpochRow& row : summary.rows) {
-      result.rows.push_back({row.epoch, row.train_loss, row.valid_loss, row.valid_accuracy,
-                             row.grad_sq, row.learning_rate, row.evaluations, row.seconds});
-    }
+    std::transform(summary.rows.begin(), summary.rows.end(), std::back_inserter(result.rows),
+                   row_of);
+    take_summary(summary, result);
+    return result;
+  }
+
+  /// What the summaries of both algorithms have in common.
+  template <class Summary>
+  void take_summary(Summary& summary, TrainingResult& result) const {
     result.status = summary.status;
     result.steps = summary.steps;
     result.evaluations = summary.evaluations;
     result.seconds = summary.seconds;
-    result.teleports = summary.teleports;
-    return result;
+    result.teleports = std::move(summary.teleports);
+  }
+
+  void test(TrainingResult& result) const {
+    result.test_samples = data_.test->samples();
+    const Evaluation figures = evaluate<Scalar>(MlpObjective<Scalar>(network_, loss_), *data_.test,
+                                                first_samples(result.test_samples), w_, false);
+    result.test_loss = figures.loss;
+    result.test_accuracy = figures.accuracy;
   }
 
   TrainingOptions options_;
   const Given& given_;
-  SampleSet<Scalar> samples_;
+  const TrainingObserver& observer_;
+  DataSet<Scalar> data_;
   TeleportPlan<Scalar> plan_;
   VectorOf<Scalar> w_;
   Mlp network_;
   Loss loss_;
-  MlpObjective<Scalar> training_{network_, loss_};
+  MlpObjective<Scalar> training_{network_, loss_};  ///< bound for full batches only
   MlpObjective<Scalar> validation_{network_, loss_};
   Split split_;
   std::unique_ptr<BasicOptimizer<Scalar>> optimizer_;
@@ -274,116 +403,20 @@ class NetworkTraining {
 
 template <Real Scalar>
 TrainingResult train_in(const TrainingOptions& options, const Given& given,
-                        const std::function<RunDirectory*()>& open_directory,
-                        const TrainingWatcher& watcher) {
-  NetworkTraining<Scalar> training(options, given);
-  RunDirectory* directory = open_directory();
-  TrainingResult result = training.run(watcher);
-  if (directory) training.write_model_to(directory->path() / "model.npz");
-  return result;
+                        const std::function<TrainingPlace()>& open,
+                        const TrainingObserver& observer) {
+  NetworkTraining<Scalar> training(options, given, observer);
+  return training.run(open());
 }
 
 }  // namespace
 
-TrainingOptions read_training_options(const Given& given) {
-  TrainingOptions options;
-  const auto take = [&](const char* name, auto parse, auto& field) {
-    if (auto value = given.read(name, parse)) field = std::move(*value);
-  };
-  const auto text = [](const std::string& value) { return value; };
-  const auto whole = [](const std::string& value) { return parse_whole(value); };
-  const auto positive = [](const std::string& value) { return parse_whole(value, 1); };
-  take("data", text, options.data);
-  if (options.data.empty()) {
-    throw UsageError("--data", "missing, allowed is an .npz file with X and y or Y, or regression");
-  }
-  take("weights", text, options.weights);
-  take("layers", parse_layers, options.layers);
-  take("activation", Activation::parse, options.activation);
-  options.biases = given.is_on("bias");
-  take("loss", Loss::parse, options.loss);
-  take("init", parse_initialization, options.init);
-  if (options.weights && options.init) {
-    throw UsageError(given.origin("init"), "has no meaning with --weights");
-  }
-  take("optimizer", text, options.optimizer);
-  take("lr", text, options.learning_rate);
-  if (given.text("batch") != "full") take("batch", positive, options.batch);
-  if (given.has("steps") && given.has("epochs")) {
-    throw UsageError(given.origin("steps"), "goes without --epochs: one of the two");
-  }
-  if (given.has("steps") && options.batch) {
-    throw UsageError(given.origin("steps"), "goes with full batches; mini-batches take --epochs");
-  }
-  take("steps", whole, options.length);
-  take("epochs", whole, options.length);
-  take("validation", whole, options.validation);
-  take("patience", whole, options.patience);
-  if (options.patience > 0 && (options.validation == 0 || !options.batch)) {
-    throw UsageError(given.origin("patience"), "needs --validation and mini-batches (--batch N)");
-  }
-  take("teleport", Schedule::parse, options.teleport);
-  take("teleport-batches", positive, options.teleport_batches);
-  take("teleport-batch-size", positive, options.teleport_batch_size);
-  options.how = read_teleport_options(given);
-  take("precision", parse_precision, options.precision);
-  take(
-      "threads", [](const std::string& value) { return parse_whole(value, 1, 1024); },
-      options.threads);
-  take("seed", parse_seed, options.seed);
-  return options;
-}
-
 TrainingResult train_network(const TrainingOptions& options, const Given& given,
-                             const std::function<RunDirectory*()>& open_directory,
-                             const TrainingWatcher& watcher) {
+                             const std::function<TrainingPlace()>& open,
+                             const TrainingObserver& observer) {
   set_threads(static_cast<int>(options.threads));
-  return options.precision == Precision::single
-             ? train_in<float>(options, given, open_directory, watcher)
-             : train_in<double>(options, given, open_directory, watcher);
-}
-
-std::string training_config(const TrainingOptions& options) {
-  std::vector<ConfigEntry> entries;
-  const auto add = [&](std::string key, auto value) {
-    entries.push_back({std::move(key), std::move(value), {}});
-  };
-  const auto whole = [](Index value) { return static_cast<std::int64_t>(value); };
-  add("command", std::string("train"));
-  add("data", options.data);
-  if (options.weights) {
-    add("weights", *options.weights);
-  } else {
-    add("init", std::string(to_string(*options.init)));
-  }
-  add("layers", std::vector<double>(options.layers.begin(), options.layers.end()));
-  add("activation", options.activation.name());
-  add("bias", options.biases);
-  add("loss", options.loss->name());
-  add("optimizer", options.optimizer);
-  add("lr", *options.learning_rate);
-  if (options.batch) {
-    add("batch", whole(*options.batch));
-    add("epochs", whole(*options.length));
-    add("patience", whole(options.patience));
-    add("teleport-batches", whole(options.teleport_batches));
-    if (options.teleport_batch_size) {
-      add("teleport-batch-size", whole(*options.teleport_batch_size));
-    }
-  } else {
-    add("batch", std::string("full"));
-    add("steps", whole(*options.length));
-  }
-  add("validation", whole(options.validation));
-  add("teleport", options.teleport.to_string());
-  add_teleport_entries(options.how, entries);
-  add("precision", std::string(to_string(options.precision)));
-  add("threads", whole(options.threads));
-  add("seed", fmt::format("{}", options.seed));
-  return config_text(
-      fmt::format("A run of symport {}. To repeat it:\n  symport train --config config.toml",
-                  version()),
-      entries);
+  return options.precision == Precision::single ? train_in<float>(options, given, open, observer)
+                                                : train_in<double>(options, given, open, observer);
 }
 
 }  // namespace symport::cli

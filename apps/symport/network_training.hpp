@@ -1,41 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "network.hpp"
+#include "checkpoint_files.hpp"
 #include "run_directory.hpp"
 #include "symport/core/status.hpp"
-#include "symport/objectives/initialization.hpp"
-#include "symport/schedules/learning_rate.hpp"
+#include "symport/training/trace.hpp"
+#include "training_options.hpp"
 
 namespace symport::cli {
-
-/// What is asked of `symport train`. Unset: the data, the network or the optimizer decides.
-struct TrainingOptions {
-  std::string data;  ///< a file, or "regression"
-  std::optional<std::string> weights = std::nullopt;
-  std::vector<Index> layers{};
-  Activation activation = default_activation();
-  bool biases = false;
-  std::optional<Loss> loss = std::nullopt;
-  std::optional<Initialization> init = std::nullopt;
-  std::string optimizer = "gd";
-  std::optional<std::string> learning_rate = std::nullopt;  ///< LearningRate's grammar, or "auto"
-  std::optional<Index> batch = std::nullopt;                ///< unset: full
-  std::optional<Index> length = std::nullopt;               ///< steps, or epochs of mini-batches
-  Index validation = 0;
-  Index patience = 0;
-  Schedule teleport{};
-  Index teleport_batches = 4;
-  std::optional<Index> teleport_batch_size = std::nullopt;
-  TeleportOptions how{};
-  Precision precision = Precision::twice;
-  Index threads = 1;
-  std::uint64_t seed = 0;
-};
-TrainingOptions read_training_options(const Given& given);
 
 /// One row of the result: a step of full batches, or an epoch of mini-batches.
 struct TrainingRow {
@@ -43,7 +19,7 @@ struct TrainingRow {
   double train_loss = 0.0;
   double valid_loss = 0.0;  ///< NaN without a validation set
   double valid_accuracy = 0.0;
-  double grad_sq = 0.0;
+  double grad_sq = 0.0;  ///< NaN for a running training loss
   double learning_rate = 0.0;
   double evaluations = 0.0;
   double seconds = 0.0;
@@ -58,20 +34,40 @@ struct TrainingResult {
   std::vector<TrainingRow> rows;
   std::vector<Certificate> teleports;
   bool loss_invariant = true;
-  TrainingOptions options;  ///< resolved
+  Index test_samples = 0;  ///< 0: there is no test set
+  double test_loss = 0.0;
+  double test_accuracy = 0.0;  ///< NaN without classes
+  TrainingOptions options;     ///< resolved
 };
 
-/// Shows how far a run is: index of the row that is being made, of how many, and the last loss.
-/// Returning false interrupts the run.
-using TrainingWatcher = std::function<bool(double part_done, double loss)>;
+/// How far a run is: `step` of `steps` (of mini-batches: within the epoch).
+struct TrainingProgress {
+  bool minibatch = false;
+  Index epoch = 0, epochs = 1;
+  Index step = 0, steps = 0;
+  Index samples_a_step = 0;
+  double loss = 0.0;  ///< of the last step
+};
 
-/// Reads the data, trains, and writes model.npz to the directory if there is one. Bad input throws
-/// UsageError before anything is written.
+/// Who is told how a run gets on.
+struct TrainingObserver {
+  /// Before every step; returning false ends the run after it.
+  std::function<bool(const TrainingProgress&)> watch;
+  std::function<void(const TrainingRow&)> epoch_done;
+  std::function<void(const std::string&)> warn;
+};
+
+/// Where a run is kept.
+struct TrainingPlace {
+  RunDirectory* directory = nullptr;  ///< null: nowhere
+  bool resume = false;                ///< go on from its checkpoint
+};
+
+/// Reads the data, trains, and keeps configuration, checkpoints and model.npz in the directory if
+/// there is one. `open` is called once all input is known to be good: bad input throws UsageError
+/// before anything is written. A checkpoint that cannot be written is a warning: the run goes on.
 TrainingResult train_network(const TrainingOptions& options, const Given& given,
-                             const std::function<RunDirectory*()>& open_directory,
-                             const TrainingWatcher& watcher);
-
-/// Every option, resolved, as a configuration file that repeats the run.
-std::string training_config(const TrainingOptions& options);
+                             const std::function<TrainingPlace()>& open,
+                             const TrainingObserver& observer);
 
 }  // namespace symport::cli

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "terminal.hpp"
 
 namespace symport::cli {
@@ -10,12 +12,6 @@ namespace symport::cli {
 namespace {
 
 constexpr const char* erase_line = "\r\033[K";
-
-std::string duration(double seconds) {
-  if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
-  return fmt::format("{:.1f} h", seconds / 3600.0);
-}
 
 }  // namespace
 
@@ -38,15 +34,39 @@ std::string Progress::line(const TraceRow& row) const {
 }
 
 void Progress::update(const TraceRow& row) {
-  if (!options_.shown || row.seconds < next_) return;
-  next_ = row.seconds + (on_terminal_ ? options_.interval : options_.line_interval);
+  update(row.seconds, [&] { return line(row); });
+}
+
+void Progress::update(double seconds, const std::function<std::string()>& line, bool plain_lines) {
+  if (!options_.shown || seconds < next_) return;
+  next_ = seconds + (on_terminal_ ? options_.interval : options_.line_interval);
   if (!on_terminal_) {
-    print_error(line(row) + "\n");
+    if (plain_lines) print_error(line() + "\n");
     return;
   }
   const auto width = static_cast<std::size_t>(stderr_width());
-  print_error(erase_line + line(row).substr(0, width - 1));
+  print_error(erase_line + line().substr(0, width - 1));
   drawn_ = true;
+}
+
+void Progress::message(const std::string& line) {
+  print_error((drawn_ ? erase_line : "") + line + "\n");
+  drawn_ = false;
+}
+
+std::string Progress::bar(double part) {
+  constexpr int width = 20;
+  const int full = std::clamp(static_cast<int>(part * width), 0, width);
+  std::string bar(static_cast<std::size_t>(full), '=');
+  if (full < width) bar += '>';
+  bar.resize(width, ' ');
+  return "[" + bar + "]";
+}
+
+std::string Progress::duration(double seconds) {
+  if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
 }  // namespace symport::cli

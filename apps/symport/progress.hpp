@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "symport/training/trace.hpp"
@@ -26,6 +27,17 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(const TraceRow& row);
+  /// The same for work that words its line itself; `seconds` since its start. Without a terminal
+  /// there are lines only if `plain_lines`.
+  void update(double seconds, const std::function<std::string()>& line, bool plain_lines = true);
+  /// A line that stays.
+  void message(const std::string& line);
+
+  bool on_terminal() const { return on_terminal_; }
+  /// "[=====>    ]" for a part between 0 and 1.
+  static std::string bar(double part);
+  /// "40 s", "12 min", "3.5 h".
+  static std::string duration(double seconds);
 
  private:
   std::string line(const TraceRow& row) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,7 @@ namespace symport::cli {
 /// path is found before the work is done, and taken away again if nothing was written.
 ///
 /// A file appears under its name complete or not at all (AtomicFile). `summary.json` is written
-/// last; a directory that has one is whole.
+/// last; a directory that has one is whole. While one process has it, another one is refused.
 class RunDirectory {
  public:
   /// Throws UsageError, blaming `origin`, when the path cannot be made or written to, is no
@@ -20,6 +21,10 @@ class RunDirectory {
   /// of the same names are replaced and others left alone; an old summary.json goes before the
   /// first of them.
   RunDirectory(std::filesystem::path path, bool force, const std::string& origin);
+  /// The directory of a run that is to go on; throws UsageError unless it has a configuration.
+  /// Temporary files that a killed process left behind are taken away.
+  static std::unique_ptr<RunDirectory> of_earlier_run(const std::filesystem::path& path,
+                                                      const std::string& origin);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
@@ -29,11 +34,14 @@ class RunDirectory {
   void write(const std::filesystem::path& name, std::string_view content);
 
  private:
+  explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
   void make_directories(const std::filesystem::path& path);
+  void lock(const std::string& origin);
 
   std::filesystem::path path_;
   std::vector<std::filesystem::path> made_;  ///< outermost first
   bool written_ = false;
+  int descriptor_ = -1;  ///< of the directory, which holds the lock
 };
 
 }  // namespace symport::cli

@@ -28,6 +28,9 @@ void flush_directory(const fs::path& directory) {
   ::close(descriptor);
 }
 
+constexpr const char* temporary_prefix = ".symport-";
+constexpr const char* temporary_suffix = ".tmp";
+
 fs::path directory_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
@@ -47,9 +50,9 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(target), real_(target) 
 
   // Names do not contain the target's: that may already be as long as a name can be.
   static std::atomic<unsigned> counter{0};
-  const std::string prefix = ".symport-" + std::to_string(::getpid()) + "-";
+  const std::string prefix = temporary_prefix + std::to_string(::getpid()) + "-";
   do {
-    temporary_ = directory_of(real_) / (prefix + std::to_string(counter++) + ".tmp");
+    temporary_ = directory_of(real_) / (prefix + std::to_string(counter++) + temporary_suffix);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
   if (descriptor_ < 0) {
@@ -95,6 +98,11 @@ void AtomicFile::discard() noexcept {
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+bool is_temporary_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(temporary_prefix) && name.ends_with(temporary_suffix);
 }
 
 void write_file(const fs::path& target, std::string_view bytes) {

@@ -212,8 +212,14 @@ const MatrixOf<Scalar>& MlpObjective<Scalar>::outputs(In<Scalar> w) const {
 
 template <Real Scalar>
 double MlpObjective<Scalar>::accuracy(In<Scalar> w) const {
+  forward(w);
+  return last_accuracy();
+}
+
+template <Real Scalar>
+double MlpObjective<Scalar>::last_accuracy() const {
   if (!targets_.categorical()) throw std::logic_error("MlpObjective: accuracy needs classes");
-  const MatrixOf<Scalar>& Z = outputs(w);
+  const MatrixOf<Scalar>& Z = z_[at(network_.layers())];
   Index right = 0;
   for (Index j = 0; j < samples_; ++j) {
     Index best = 0;

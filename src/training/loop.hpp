@@ -27,9 +27,19 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
   if (options.max_steps < 0) {
     throw InvalidArgument("max_steps", fmt::format("{}", options.max_steps), "a whole number >= 0");
   }
+  const Checkpointing<Scalar>& checkpoints = options.checkpoints;
+  if (const Checkpoint<Scalar>* from = checkpoints.resume) {
+    if (from->w.size() != w.size()) {
+      throw InvalidArgument("checkpoint", fmt::format("{} parameters", from->w.size()),
+                            fmt::format("{} parameters", w.size()));
+    }
+    w = from->w;
+  }
+  const double seconds_before = checkpoints.resume ? checkpoints.resume->seconds : 0.0;
   const auto began = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const auto since = std::chrono::steady_clock::now() - began;
+    return seconds_before + std::chrono::duration<double>(since).count();
   };
   const bool keeps_points = options.trace && w.size() <= Trace::max_point_dimension;
   const bool observed = options.trace || options.watcher || options.stop.active();
@@ -45,26 +55,59 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
   double loss = objective.gradient(w_in, gradient);
   double previous_loss = std::numeric_limits<double>::infinity();
   run.evaluations = 1.0;
+  Index first = 0;
+  if (const Checkpoint<Scalar>* from = checkpoints.resume) {
+    first = from->step;
+    random = Random(from->random);
+    const VectorOf<Scalar> work = std::move(state.work);
+    state = from->optimizer;
+    state.work = work;
+    previous_loss = from->previous_loss;
+    run.evaluations = from->evaluations;
+    run.trace = from->trace;
+    run.teleports = from->teleports;
+  }
+  const auto save = [&](Index t) {
+    if (!checkpoints.save || !std::isfinite(loss)) return;
+    Checkpoint<Scalar> checkpoint;
+    checkpoint.step = checkpoint.updates = t;
+    checkpoint.w = w;
+    checkpoint.optimizer = state;
+    checkpoint.random = random.state();
+    checkpoint.previous_loss = previous_loss;
+    checkpoint.evaluations = run.evaluations;
+    checkpoint.seconds = elapsed();
+    checkpoint.trace = run.trace;
+    checkpoint.teleports = run.teleports;
+    checkpoints.save(checkpoint);
+  };
+  bool stopping = false;  // the watcher said so; the step that it saw is finished first
 
   // Records the state before the update of step t, and says whether the run ends there. Nothing
   // here is computed for a run that nobody observes.
   const auto observe = [&](Index t, double rate, bool teleported) -> std::optional<RunStatus> {
     const double grad_sq = static_cast<double>(gradient.squaredNorm());
-    const TraceRow row{t, loss, grad_sq, rate, run.evaluations, elapsed(), teleported};
+    TraceRow row{t, loss, grad_sq, rate, run.evaluations, elapsed(), teleported};
+    if (options.validate) {
+      const Validation figures = options.validate(w_in);
+      row.valid_loss = figures.loss;
+      row.valid_accuracy = figures.accuracy;
+    }
     if (keeps_points) point = w.template cast<double>();
     if (options.trace) run.trace.record(row, keeps_points ? &point : nullptr);
     if (!std::isfinite(grad_sq)) return RunStatus::diverged;
     if (options.stop(t, loss, previous_loss, grad_sq)) return RunStatus::converged;
-    if (t < options.max_steps && options.watcher && !options.watcher(row)) {
-      return RunStatus::interrupted;
-    }
+    if (t < options.max_steps && !stopping && options.watcher) stopping = !options.watcher(row);
     return std::nullopt;
   };
 
-  for (Index t = 0;; ++t) {
+  for (Index t = first;; ++t) {
     const double rate = options.learning_rate.at(t);
+    const bool stopped = stopping;
+    const bool due = checkpoints.every > 0 && t % checkpoints.every == 0;
+    if (t > first && (stopped || due || t >= options.max_steps)) save(t);
     bool teleported = false;
-    if (t < options.max_steps && schedule.contains(t)) {
+    if (t < options.max_steps && !stopped && schedule.contains(t)) {
       Certificate certificate = teleport(rate, random, state);
       certificate.step = t;
       run.evaluations += certificate.evaluations;
@@ -79,7 +122,8 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
     std::optional<RunStatus> end;
     if (observed) end = observe(t, rate, teleported);
     if (!std::isfinite(loss)) end = RunStatus::diverged;
-    if (!end && t == options.max_steps) end = RunStatus::step_limit;
+    if (!end && t >= options.max_steps) end = RunStatus::step_limit;
+    if (!end && stopped) end = RunStatus::interrupted;
     if (end) {
       run.status = *end;
       break;

@@ -22,7 +22,7 @@ void Trace::record(const TraceRow& row, const Vector* point) {
     rows.pop_back();
     if (!points.empty()) points.pop_back();
   }
-  if (rows.size() >= limit_) thin_out();
+  if (rows.size() >= limit) thin_out();
   rows.push_back(row);
   if (point != nullptr) points.push_back(*point);
 }
@@ -38,7 +38,7 @@ void Trace::thin_out() {
   }
   rows.resize(kept);
   if (!points.empty()) points.resize(kept);
-  limit_ = std::max(max_rows, 2 * kept);  // where teleports fill the trace, they may
+  limit = std::max(max_rows, 2 * kept);  // where teleports fill the trace, they may
 }
 
 void write_csv(const Trace& trace, std::ostream& out) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "symport/core/status.hpp"
 
@@ -39,16 +40,18 @@ struct BoundBatch {
 /// Runs while training runs; evaluation stands beside it.
 class Stopwatch {
  public:
-  void start() { began_ = std::chrono::steady_clock::now(); }
-  void stop() { total_ += since_start(); }
-  double seconds() const { return total_; }
+  using Clock = std::chrono::steady_clock;
+
+  explicit Stopwatch(double seconds_before) : total_(seconds_before) {}
+  void start() { began_ = Clock::now(); }
+  void stop() { total_ = seconds(), began_.reset(); }
+  double seconds() const {
+    return began_ ? total_ + std::chrono::duration<double>(Clock::now() - *began_).count() : total_;
+  }
 
  private:
-  double since_start() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-  }
-  std::chrono::steady_clock::time_point began_;
-  double total_ = 0.0;
+  std::optional<Clock::time_point> began_;
+  double total_;
 };
 
 }  // namespace
@@ -82,7 +85,7 @@ Evaluation evaluate(const MlpObjective<Scalar>& objective, const BatchSource<Sca
     } else {
       loss += weight * batch.objective.value(w);
     }
-    if (categorical) hits += static_cast<double>(part.size()) * batch.objective.accuracy(w);
+    if (categorical) hits += static_cast<double>(part.size()) * batch.objective.last_accuracy();
   }
   return {loss, categorical ? hits / total : nan, with_gradient ? sum.squaredNorm() : nan};
 }
@@ -114,78 +117,122 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
   BoundBatch<Scalar> step_batch{
       MlpObjective<Scalar>(objective.network(), objective.loss()), {}, {}};
   BoundBatch<Scalar> teleport_batch = step_batch;
-  OptimizerState<Scalar> state = optimizer.init(w.size());
   VectorOf<Scalar> gradient;
   if (!optimizer.plain_gradient_step()) gradient.resize(w.size());
+
+  // `at` is the whole state of the run; what is not in it does not outlive a step.
+  Checkpoint<Scalar> at;
+  at.optimizer = optimizer.init(w.size());
   Random random(options.seed);
-  Stopwatch watch;
-  MinibatchSummary run;
-  double best_valid_loss = std::numeric_limits<double>::infinity();
-  Index epochs_without_progress = 0;
+  if (const Checkpoint<Scalar>* from = options.checkpoints.resume) {
+    if (from->w.size() != w.size() || from->step >= batches.count()) {
+      throw InvalidArgument(
+          "checkpoint", fmt::format("{} parameters, step {}", from->w.size(), from->step),
+          fmt::format("{} parameters, a step below {}", w.size(), batches.count()));
+    }
+    VectorOf<Scalar> work = std::move(at.optimizer.work);
+    at = *from;
+    at.optimizer.work = std::move(work);
+    w = from->w;
+    random = Random(from->random);
+  }
+  Stopwatch watch(at.seconds);
+  const auto out_of_patience = [&] {
+    return options.patience > 0 && at.epochs_without_progress >= options.patience;
+  };
+  RunStatus status = out_of_patience() ? RunStatus::converged : RunStatus::step_limit;
+
+  const auto save = [&] {
+    if (!options.checkpoints.save) return;
+    at.w = w;
+    at.random = random.state();
+    at.seconds = watch.seconds();
+    options.checkpoints.save(at);
+  };
 
   const auto teleport_on = [&](const std::vector<Index>& order, Index i, Index epoch, double rate) {
     teleport_batch.bind(source, batches.batch(order, i, options.teleport_batch_size));
     Certificate certificate = teleport_in_training<Scalar>(teleport_batch.objective, optimizer,
-                                                           rate, plan, random, state, w);
+                                                           rate, plan, random, at.optimizer, w);
     certificate.step = epoch;
     // In gradients of a mini-batch.
     certificate.evaluations *= static_cast<double>(teleport_batch.objective.samples()) /
                                static_cast<double>(options.batch_size);
-    run.evaluations += certificate.evaluations;
-    run.teleports.push_back(std::move(certificate));
+    at.evaluations += certificate.evaluations;
+    at.teleports.push_back(std::move(certificate));
   };
 
-  for (Index t = 0; t < options.epochs; ++t) {
-    const double rate = options.learning_rate.at(t);
+  const auto step_on = [&](std::span<const Index> samples, double rate) {
+    step_batch.bind(source, samples);
+    at.evaluations += 1.0;
+    ++at.updates;
+    if (optimizer.plain_gradient_step()) return step_batch.objective.sgd_step(w, rate);
+    const double loss = step_batch.objective.gradient(w, gradient);
+    optimizer.step(step_batch.objective, loss, gradient, rate, at.optimizer, w);
+    return loss;
+  };
+
+  const auto measure = [&](Index epoch, double rate) {
+    const auto validation = evaluate<Scalar>(objective, source, split.validation, w, false);
+    Evaluation training{at.epoch_loss / static_cast<double>(batches.count()), nan, nan};
+    if (options.exact_training_loss) {
+      training = evaluate<Scalar>(objective, source, split.training, w, true);
+    }
+    at.epochs.push_back({epoch, training.loss, validation.loss, validation.accuracy,
+                         training.grad_sq, rate, at.evaluations, watch.seconds()});
+    if (options.on_epoch) options.on_epoch(at.epochs.back());
+    if (split.validation.empty()) return;
+    const bool progress = validation.loss < at.best_valid_loss;
+    at.epochs_without_progress = progress ? 0 : at.epochs_without_progress + 1;
+    at.best_valid_loss = std::min(at.best_valid_loss, validation.loss);
+  };
+
+  double batch_loss = nan;
+  const auto run_epoch = [&](Index t, double rate) {
     const bool teleports = plan.schedule.contains(t);
     const std::vector<Index> order = batches.order(t);
-    double batch_loss = nan;
-    watch.start();
-    for (Index i = 0; i < batches.count(); ++i) {
+    const Index every = options.checkpoints.every;
+    for (Index i = at.step; i < batches.count(); ++i) {
+      at.step = i;
+      if (every > 0 && i > 0 && i % every == 0) save();
       if (options.watcher &&
           !options.watcher({t, options.epochs, i, batches.count(), batch_loss})) {
-        run.status = RunStatus::interrupted;
-        break;
+        save();
+        return RunStatus::interrupted;
       }
       if (teleports && i < options.teleport_batches) teleport_on(order, i, t, rate);
-      step_batch.bind(source, batches.batch(order, i));
-      if (optimizer.plain_gradient_step()) {
-        batch_loss = step_batch.objective.sgd_step(w, rate);
-      } else {
-        batch_loss = step_batch.objective.gradient(w, gradient);
-        optimizer.step(step_batch.objective, batch_loss, gradient, rate, state, w);
-      }
-      ++run.steps;
-      run.evaluations += 1.0;
-      if (!std::isfinite(batch_loss)) {
-        run.status = RunStatus::diverged;
-        break;
-      }
+      batch_loss = step_on(batches.batch(order, i), rate);
+      at.epoch_loss += batch_loss;
+      if (!std::isfinite(batch_loss)) return RunStatus::diverged;
     }
-    watch.stop();
-    run.seconds = watch.seconds();
-    if (run.status != RunStatus::step_limit) break;
+    return RunStatus::step_limit;
+  };
 
-    const auto training = evaluate<Scalar>(objective, source, split.training, w, true);
-    const auto validation = evaluate<Scalar>(objective, source, split.validation, w, false);
-    run.epochs = t + 1;
-    run.rows.push_back({t, training.loss, validation.loss, validation.accuracy, training.grad_sq,
-                        rate, run.evaluations, watch.seconds()});
-    if (options.on_epoch) options.on_epoch(run.rows.back());
-    if (!std::isfinite(training.loss)) {
-      run.status = RunStatus::diverged;
+  while (at.epoch < options.epochs && status == RunStatus::step_limit) {
+    const Index t = at.epoch;
+    const double rate = options.learning_rate.at(t);
+    watch.start();
+    status = run_epoch(t, rate);
+    watch.stop();
+    if (status != RunStatus::step_limit) break;
+    measure(t, rate);
+    if (!std::isfinite(at.epochs.back().train_loss)) {
+      status = RunStatus::diverged;
       break;
     }
-    if (options.patience > 0 && !split.validation.empty()) {
-      epochs_without_progress = validation.loss < best_valid_loss ? 0 : epochs_without_progress + 1;
-      best_valid_loss = std::min(best_valid_loss, validation.loss);
-      if (epochs_without_progress >= options.patience) {
-        run.status = RunStatus::converged;
-        break;
-      }
-    }
+    if (out_of_patience()) status = RunStatus::converged;
+    at.epoch = t + 1;
+    at.step = 0;
+    at.epoch_loss = 0.0;
+    save();
   }
-  return run;
+  return {.status = status,
+          .epochs = at.epoch,
+          .steps = at.updates,
+          .evaluations = at.evaluations,
+          .seconds = watch.seconds(),
+          .rows = std::move(at.epochs),
+          .teleports = std::move(at.teleports)};
 }
 
 template Evaluation evaluate(const MlpObjective<float>&, const BatchSource<float>&,

@@ -201,7 +201,7 @@ TEST(Train, SaysAtWhichStepItDivergedAndKeepsTheTrace) {
   EXPECT_THAT(run.brief_report(), HasSubstr("diverged at step " + std::to_string(run.steps)));
 }
 
-TEST(Train, IsInterruptedByItsWatcher) {
+TEST(Train, FinishesTheStepAtWhichItsWatcherSaysStop) {
   const Ellipse objective;
   Vector w = objective.start();
   std::vector<Index> seen;
@@ -212,10 +212,10 @@ TEST(Train, IsInterruptedByItsWatcher) {
                        return row.step < 5;
                      }});
   EXPECT_EQ(run.status, RunStatus::interrupted);
-  EXPECT_EQ(run.steps, 5);
+  EXPECT_EQ(run.steps, 6);
   EXPECT_EQ(seen, (std::vector<Index>{0, 1, 2, 3, 4, 5}));
   Vector same = objective.start();
-  train<double>(objective, descent, same, {.max_steps = 5, .learning_rate = 0.02});
+  train<double>(objective, descent, same, {.max_steps = 6, .learning_rate = 0.02});
   EXPECT_TRUE(testing::identical(w, same));
 }
 

@@ -20,17 +20,32 @@ constexpr const char* examples =
     "symport train --data regression --teleport 5\n"
     "symport train --data regression --lr auto --teleport every:2 --search-steps 1\n"
     "symport train --data regression --optimizer adagrad --lr 0.1 --teleport 5 --state reset\n"
+    "symport train --data mnist --layers 784,512,512,10 --batch 20 --epochs 4 --lr 0.002 \\\n"
+    "              --validation 12000 --precision float --teleport 1 --symmetry rescale \\\n"
+    "              --out runs/mnist\n"
+    "symport train --resume runs/mnist --epochs 8\n"
     "symport train --data digits.npz --layers 64,32,10 --batch 20 --epochs 10 --validation 200 \\\n"
     "              --lr 0.02 --teleport 1 --symmetry rescale --out runs/digits";
 
 std::vector<Option> options() {
   const TrainingOptions defaults;
-  const std::string network = "Network", run = "Run", teleport = "Teleportation";
+  const std::string data = "Data", network = "Network", run = "Run", teleport = "Teleportation";
   std::vector<Option> list{
-      {"data", "FILE.npz|regression",
-       "X (samples x features) with y (classes) or Y (samples x outputs); or the paper's\n"
-       "regression, generated from the seed",
-       network},
+      {"data", "SET",
+       "mnist, fashion-mnist, cifar10 (symport data fetch gets them); idx:DIR; csv:FILE; an .npz\n"
+       "file with X (samples x features) and y (classes) or Y (samples x outputs); or\n"
+       "regression: the paper's, generated from the seed",
+       data},
+      {"test", "SET", "another such set to test on at the end (default: its own test set, if any)",
+       data},
+      {"label", "NAME", "the column of classes of a csv:FILE", data},
+      {"samples", "N", "only the first N samples", data},
+      {"validation", "N",
+       fmt::format("samples kept for validation, drawn by the seed (default {})",
+                   defaults.validation),
+       data},
+      {"data-dir", "DIR",
+       "where fetched sets are (default $SYMPORT_DATA, else the user's data directory)", data},
       {"layers", "D0,D1,...", "widths from the features to the outputs (regression: 5,6,7,8)",
        network},
       {"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ...", network},
@@ -56,16 +71,26 @@ std::vector<Option> options() {
       {"batch", "N|full", "samples of a mini-batch (default full)", run},
       {"epochs", "N", "passes over the data (default 10; regression: 300)", run},
       {"steps", "N", "the same for full batches", run},
-      {"validation", "N",
-       fmt::format("samples kept for validation, drawn by the seed (default {})",
-                   defaults.validation),
-       run},
       {"patience", "N", "stop when the validation loss has not fallen for N epochs", run},
+      {"train-loss", "exact|running",
+       fmt::format("of a row: of the whole training set, which costs a pass over it, or the mean "
+                   "of the\nepoch's mini-batches (default {})",
+                   to_string(defaults.train_loss)),
+       run},
       {"threads", "N", fmt::format("of the matrix products (default {})", defaults.threads), run},
       {"seed", "N",
        fmt::format("of generated data, weights, order and searches (default {})", defaults.seed),
        run},
       {"config", "FILE", "options from a TOML file, such as a run's config.toml; flags win", run},
+      {"quick", "", "with --config: its [quick] table too, a smaller form of the run", run},
+      {"resume", "DIR",
+       "go on with the run in this directory from its last checkpoint; --epochs (or --steps) may\n"
+       "make it longer",
+       run},
+      {"checkpoint-every", "N",
+       "a checkpoint every N steps too (default: mini-batches after each epoch only, full\n"
+       "batches every 1000 steps); needs --out",
+       run},
       {"teleport", "SCHEDULE",
        "steps (full batches) or epochs (mini-batches) at which to teleport:\n"
        "5 | 0,10,20 | 0..40:10 | every:100 | every:100+99 | never (default never)",
@@ -89,48 +114,129 @@ std::vector<Option> options() {
   return list;
 }
 
-int run_train(const Given& given) {
-  const bool quiet = given.is_on("quiet"), json = given.is_on("json");
-  const TrainingOptions asked = read_training_options(given);
-  std::unique_ptr<RunDirectory> directory;
-  const auto open_directory = [&]() -> RunDirectory* {
-    if (const auto path = given.text("out")) {
-      directory = std::make_unique<RunDirectory>(*path, given.is_on("force"), given.origin("out"));
+/// The options of the run in `directory`, with what may be changed when it goes on.
+Given resumed(const Given& given, const std::string& directory) {
+  for (const Option& option : options()) {
+    const auto& allowed = {"resume", "epochs",      "steps", "checkpoint-every", "data-dir", "json",
+                           "quiet",  "no-progress", "config"};
+    if (given.has(option.name) &&
+        std::find(allowed.begin(), allowed.end(), option.name) == allowed.end()) {
+      throw UsageError(given.origin(option.name),
+                       "goes without --resume: the run's config.toml says it");
     }
-    return directory.get();
-  };
-  const auto began = std::chrono::steady_clock::now();
-  constexpr Index parts = 1000;
-  std::unique_ptr<Progress> progress =
-      std::make_unique<Progress>("training, per mille", parts,
-                                 Progress::Options{.shown = !quiet && !given.is_on("no-progress")});
-  const TrainingResult result =
-      train_network(asked, given, open_directory, [&](double part_done, double loss) {
-        TraceRow row;
-        row.step = static_cast<Index>(part_done * static_cast<double>(parts));
-        row.loss = loss;
-        row.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-        progress->update(row);
-        return !interrupted();
-      });
-  progress.reset();
-  if (directory) write_training(result, *directory);
-  print(json ? train_json(result) : train_text(result, Style::for_stdout()));
-  if (!result.loss_invariant && !result.teleports.empty()) {
-    print_error(
-        "warning: the symmetry 'paper' is not loss-invariant: its teleports change the loss\n");
   }
-  if (directory && !quiet) print_error(fmt::format("Written to {}\n", directory->path().string()));
+  Given all = given;
+  all.merge(read_config(std::filesystem::path(directory) / "config.toml", train_command()));
+  return all;
+}
+
+/// Tells on stderr how a run gets on: a bar on a terminal, a line per epoch elsewhere.
+class TrainingReporter {
+ public:
+  explicit TrainingReporter(bool shown, bool quiet)
+      : quiet_(quiet), shown_(shown), progress_("training", 1, {.shown = shown, .first = 0.5}) {}
+
+  bool watch(const TrainingProgress& at) {
+    if (first_step_ < 0) first_step_ = at.epoch * at.steps + at.step;
+    progress_.update(
+        seconds(), [&] { return line(at); }, !at.minibatch);
+    return !interrupted();
+  }
+
+  void epoch_done(const TrainingRow& row, Index epochs) {
+    if (!shown_ || progress_.on_terminal()) return;
+    std::string text =
+        fmt::format("epoch {} of {}: loss {:.4g}", row.index + 1, epochs, row.train_loss);
+    if (!std::isnan(row.valid_loss)) text += fmt::format(", validation {:.4g}", row.valid_loss);
+    if (!std::isnan(row.valid_accuracy)) {
+      text += fmt::format(" ({:.2f} % right)", 100.0 * row.valid_accuracy);
+    }
+    text += fmt::format(", {:.0f} samples/s", rate_);
+    progress_.message(text + fmt::format(", {} so far", Progress::duration(seconds())));
+  }
+
+  void warn(const std::string& text) {
+    if (!quiet_) progress_.message("symport train: " + text);
+  }
+
+ private:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+
+  std::string line(const TrainingProgress& at) {
+    const Index now = at.epoch * at.steps + at.step, all = at.epochs * at.steps;
+    const double part = static_cast<double>(now) / static_cast<double>(std::max<Index>(all, 1));
+    const auto done = static_cast<double>(now - first_step_);
+    rate_ = done * static_cast<double>(at.samples_a_step) / seconds();
+    const double left = done > 0.0 ? seconds() * static_cast<double>(all - now) / done : 0.0;
+    const std::string where = at.minibatch ? fmt::format("epoch {}/{}", at.epoch + 1, at.epochs)
+                                           : fmt::format("step {}/{}", at.step, at.steps);
+    return fmt::format("{} {} {:3.0f} %  loss {:.4g}  {:.0f} samples/s  {} left", where,
+                       Progress::bar(part), 100.0 * part, at.loss, rate_, Progress::duration(left));
+  }
+
+  bool quiet_, shown_;
+  Progress progress_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  Index first_step_ = -1;
+  double rate_ = 0.0;
+};
+
+int report_end(const TrainingResult& result, const RunDirectory* directory) {
   if (result.status == RunStatus::diverged) {
     print_error(fmt::format("symport train: diverged at step {}\n", result.steps));
     return exit_failed;
   }
   if (result.status == RunStatus::interrupted) {
-    print_error(fmt::format("symport train: interrupted after {} steps\n", result.steps));
+    print_error(fmt::format("symport train: interrupted after {} steps; {}\n", result.steps,
+                            directory
+                                ? "to go on: symport train --resume " + directory->path().string()
+                                : "nothing is kept without --out DIR"));
     return exit_interrupted;
   }
   return exit_done;
+}
+
+int run_train(const Given& typed) {
+  const auto earlier = typed.text("resume");
+  const Given given = earlier ? resumed(typed, *earlier) : typed;
+  const bool quiet = given.is_on("quiet"), json = given.is_on("json");
+  const TrainingOptions asked = read_training_options(given);
+  if (given.has("checkpoint-every") && !given.has("out") && !earlier) {
+    throw UsageError(given.origin("checkpoint-every"), "needs --out DIR");
+  }
+  std::unique_ptr<RunDirectory> directory;
+  if (earlier) directory = RunDirectory::of_earlier_run(*earlier, given.origin("resume"));
+  const auto open = [&]() -> TrainingPlace {
+    if (const auto path = given.text("out"); path && !earlier) {
+      directory = std::make_unique<RunDirectory>(*path, given.is_on("force"), given.origin("out"));
+    }
+    return {directory.get(), earlier.has_value()};
+  };
+  std::optional<TrainingReporter> reporter(std::in_place, !quiet && !given.is_on("no-progress"),
+                                           quiet);
+  Index epochs = 0;
+  const TrainingResult result = train_network(
+      asked, given, open,
+      {.watch =
+           [&](const TrainingProgress& at) {
+             epochs = at.epochs;
+             return reporter->watch(at);
+           },
+       .epoch_done = [&](const TrainingRow& row) { reporter->epoch_done(row, epochs); },
+       .warn = [&](const std::string& text) { reporter->warn(text); }});
+  reporter.reset();
+  print(json ? train_json(result) : train_text(result, Style::for_stdout()));
+  if (!result.loss_invariant && !result.teleports.empty()) {
+    print_error(
+        "warning: the symmetry 'paper' is not loss-invariant: its teleports change the loss\n");
+  }
+  if (directory) {
+    write_training(result, *directory);
+    if (!quiet) print_error(fmt::format("Written to {}\n", directory->path().string()));
+  }
+  return report_end(result, directory.get());
 }
 
 }  // namespace
@@ -156,6 +262,14 @@ std::string train_text(const TrainingResult& result, const Style& style) {
                fmt::format("{:.3f}", row.seconds)});
   }
   std::string text = table.text(style);
+  if (result.test_samples > 0) {
+    text +=
+        fmt::format("\ntest set of {} samples: loss {:.5g}", result.test_samples, result.test_loss);
+    if (!std::isnan(result.test_accuracy)) {
+      text += fmt::format(", {:.2f} % right", 100.0 * result.test_accuracy);
+    }
+    text += "\n";
+  }
   if (!result.teleports.empty()) {
     const auto accepted = std::count_if(result.teleports.begin(), result.teleports.end(),
                                         [](const Certificate& c) { return c.accepted; });

@@ -71,6 +71,11 @@ std::string train_json(const TrainingResult& result) {
       {"seed", options.seed},
       {"version", version()},
   };
+  if (result.test_samples > 0) {
+    json["test"] = {{"samples", result.test_samples},
+                    {"loss", json_number(result.test_loss)},
+                    {"accuracy", json_number(result.test_accuracy)}};
+  }
   Json rows = Json::array();
   for (const TrainingRow& row : result.rows) {
     rows.push_back(json_row(row, result.minibatch ? "epoch" : "step"));

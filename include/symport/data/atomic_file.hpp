@@ -39,6 +39,9 @@ class AtomicFile {
   std::uint64_t written_ = 0;
 };
 
+/// Whether a path has the name of an AtomicFile's temporary, such as a killed process leaves behind.
+bool is_temporary_file(const std::filesystem::path& path);
+
 /// The whole of `bytes` as the file `target`, by AtomicFile.
 void write_file(const std::filesystem::path& target, std::string_view bytes);
 

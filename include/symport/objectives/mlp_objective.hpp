@@ -55,6 +55,8 @@ class MlpObjective final : public BasicObjective<Scalar> {
   /// The part of the samples whose largest output is that of their class. Throws std::logic_error
   /// for targets that are not classes.
   double accuracy(In<Scalar> w) const;
+  /// The same of the outputs that are there from the last evaluation (any but `bind`).
+  double last_accuracy() const;
 
   /// All states of the batch at w: `h(m)` (with its row of ones) for m < p and `z(m)` for m >= 1.
   /// Good until the next call.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <limits>
 #include <vector>
 
 #include "symport/core/types.hpp"
@@ -18,6 +19,9 @@ struct TraceRow {
   double evaluations = 0.0;  ///< in gradients, teleports included, up to here
   double seconds = 0.0;      ///< since the start
   bool teleported = false;   ///< a teleport was accepted just before
+  /// On held-out samples, where there are any (TrainOptions::validate).
+  double valid_loss = std::numeric_limits<double>::quiet_NaN();
+  double valid_accuracy = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The record of a run. Everything that draws or prints reads this and computes nothing.
@@ -33,7 +37,8 @@ struct Trace {
   std::vector<Vector> points;
 
   static constexpr std::size_t max_rows = std::size_t{1} << 19;
-  Index stride = 1;  ///< of the steps that are kept
+  Index stride = 1;              ///< of the steps that are kept
+  std::size_t limit = max_rows;  ///< rows at which it is thinned out next
 
   /// Adds a row and, for small problems, its point. Steps must come in order.
   void record(const TraceRow& row, const Vector* point);
@@ -41,7 +46,6 @@ struct Trace {
  private:
   bool stays(const TraceRow& row) const { return row.teleported || row.step % stride == 0; }
   void thin_out();
-  std::size_t limit_ = max_rows;
 };
 
 /// Columns step, loss, grad_sq, learning_rate, evaluations, seconds, teleported and, where points

@@ -6,14 +6,21 @@
 
 #include "symport/optimizers/optimizer.hpp"
 #include "symport/schedules/learning_rate.hpp"
+#include "symport/training/checkpoint.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/stopping.hpp"
 #include "symport/training/teleportation.hpp"
 
 namespace symport {
 
-/// What a run may be watched by: called before every update; returning false interrupts the run.
+/// What a run may be watched by: called before every update; returning false ends the run after it.
 using StepWatcher = std::function<bool(const TraceRow&)>;
+
+/// Figures on held-out samples.
+struct Validation {
+  double loss = 0.0;
+  double accuracy = 0.0;  ///< NaN where there are no classes
+};
 
 template <Real Scalar>
 struct TrainOptions {
@@ -23,7 +30,9 @@ struct TrainOptions {
   Stopping stop{};
   std::uint64_t seed = 0;  ///< of the searches
   bool trace = true;
+  std::function<Validation(In<Scalar> w)> validate{};  ///< for every row of the trace
   StepWatcher watcher{};
+  Checkpointing<Scalar> checkpoints{};
 };
 
 /// Algorithm 1: gradient descent (or another optimizer) with symmetry teleportation.

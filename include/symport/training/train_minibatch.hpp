@@ -9,22 +9,11 @@
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/schedules/learning_rate.hpp"
 #include "symport/training/batch_source.hpp"
+#include "symport/training/checkpoint.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/teleportation.hpp"
 
 namespace symport {
-
-/// One epoch, measured after its last step.
-struct EpochRow {
-  Index epoch = 0;
-  double train_loss = 0.0;      ///< on the whole training set
-  double valid_loss = 0.0;      ///< NaN without a validation set
-  double valid_accuracy = 0.0;  ///< NaN without one, or without classes
-  double grad_sq = 0.0;         ///< |gradient of the training loss|^2
-  double learning_rate = 0.0;
-  double evaluations = 0.0;  ///< in gradients of a mini-batch, teleports included, evaluation not
-  double seconds = 0.0;      ///< of training up to here, evaluation not
-};
 
 /// Where a run is: called before every step; returning false interrupts the run.
 struct MinibatchProgress {
@@ -44,9 +33,13 @@ struct MinibatchOptions {
   Index teleport_batch_size = 0;
   /// Stop when the validation loss has not fallen for so many epochs; 0: never.
   Index patience = 0;
+  /// A row's training loss is that of the whole training set, with its gradient: one more pass over
+  /// it after every epoch. Else it is the mean loss of the epoch's mini-batches, for nothing.
+  bool exact_training_loss = true;
   std::uint64_t seed = 0;  ///< of the order of the samples and of the searches
   std::function<bool(const MinibatchProgress&)> watcher{};
   std::function<void(const EpochRow&)> on_epoch{};
+  Checkpointing<Scalar> checkpoints{};
 };
 
 struct MinibatchSummary {

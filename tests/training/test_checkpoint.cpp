@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include "symport/training/checkpoint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "support/networks.hpp"
+#include "symport/core/status.hpp"
+#include "symport/data/synthetic.hpp"
+#include "symport/optimizers/adagrad.hpp"
+#include "symport/optimizers/adam.hpp"
+#include "symport/optimizers/curvature_descent.hpp"
+#include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/momentum.hpp"
+#include "symport/search/random_search.hpp"
+#include "symport/symmetries/general_linear.hpp"
+#include "symport/symmetries/permutation.hpp"
+#include "symport/symmetries/positive_scaling.hpp"
+#include "symport/training/train.hpp"
+#include "symport/training/train_minibatch.hpp"
+
+namespace symport {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class Scalar>
+using Optimizers = std::vector<std::unique_ptr<BasicOptimizer<Scalar>>>;
+
+template <class Scalar>
+Optimizers<Scalar> minibatch_optimizers() {
+  Optimizers<Scalar> list;
+  list.push_back(std::make_unique<GradientDescent<Scalar>>());
+  list.push_back(std::make_unique<Momentum<Scalar>>());
+  list.push_back(std::make_unique<AdaGrad<Scalar>>());
+  list.push_back(std::make_unique<Adam<Scalar>>());
+  return list;
+}
+
+/// A checkpoint that went through the arrays of a file.
+template <class Scalar>
+Checkpoint<Scalar> through_arrays(const Checkpoint<Scalar>& checkpoint) {
+  return checkpoint_from_arrays<Scalar>(checkpoint_arrays(checkpoint), "c.npz");
+}
+
+void expect_same(const std::vector<Certificate>& a, const std::vector<Certificate>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].step, b[i].step);
+    EXPECT_EQ(a[i].grad_sq_after, b[i].grad_sq_after);
+    EXPECT_EQ(a[i].accepted, b[i].accepted);
+    EXPECT_EQ(a[i].reason, b[i].reason);
+  }
+}
+
+/// A small classification with everything that a run may remember.
+template <class Scalar>
+struct Minibatches {
+  SampleSet<> data =
+      classification_data({.features = 6, .classes = 3, .samples = 60, .spread = 0.8, .seed = 5});
+  DenseSource<Scalar> source{data.X.cast<Scalar>(), Targets<Scalar>(std::vector<int>(
+                                                        data.classes.begin(), data.classes.end()))};
+  Split parts = split(60, 15, 1);
+  Mlp network{{6, 8, 7, 3}, Activation::parse("leaky_relu"), true};
+  MlpObjective<Scalar> objective{network, Loss(Loss::Kind::cross_entropy)};
+  GeneralLinear<Scalar> symmetry;
+  VectorOf<Scalar> start;
+
+  Minibatches() {
+    Random random(3);
+    start = initialize<Scalar>(network, Initialization::fan_in, random);
+  }
+
+  MinibatchOptions<Scalar> options() const {
+    MinibatchOptions<Scalar> options{.epochs = 4,
+                                     .batch_size = 6,
+                                     .learning_rate = LearningRate::parse("step:0.05,0.5,2"),
+                                     .teleport_batches = 3,
+                                     .patience = 3,
+                                     .seed = 11};
+    options.teleport.symmetry = &symmetry;
+    options.teleport.schedule = Schedule::parse("1,2");
+    return options;
+  }
+};
+
+template <class Scalar>
+class CheckpointIn : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CheckpointIn, Scalars);
+
+TYPED_TEST(CheckpointIn, EveryStepOfMiniBatchesLeadsToTheSameEnd) {
+  using Scalar = TypeParam;
+  const Minibatches<Scalar> problem;
+  for (const auto& optimizer : minibatch_optimizers<Scalar>()) {
+    std::vector<Checkpoint<Scalar>> saved;
+    auto options = problem.options();
+    options.checkpoints.every = 1;
+    options.checkpoints.save = [&](const Checkpoint<Scalar>& c) { saved.push_back(c); };
+    VectorOf<Scalar> end = problem.start;
+    const MinibatchSummary whole = train_minibatch<Scalar>(problem.objective, problem.source,
+                                                           problem.parts, *optimizer, end, options);
+    ASSERT_EQ(saved.size(), 4u * 8u);  // 45 samples in 8 batches: 7 checkpoints inside, 1 behind
+    ASSERT_EQ(whole.teleports.size(), 6u);
+    for (const Checkpoint<Scalar>& checkpoint : saved) {
+      const Checkpoint<Scalar> read = through_arrays(checkpoint);
+      auto rest = problem.options();
+      rest.checkpoints.resume = &read;
+      VectorOf<Scalar> w = VectorOf<Scalar>::Zero(end.size());  // the start plays no part
+      const MinibatchSummary resumed = train_minibatch<Scalar>(problem.objective, problem.source,
+                                                               problem.parts, *optimizer, w, rest);
+      ASSERT_TRUE((w.array() == end.array()).all())
+          << optimizer->name() << " from epoch " << read.epoch << " step " << read.step;
+      ASSERT_EQ(resumed.rows.size(), whole.rows.size());
+      for (std::size_t i = 0; i < whole.rows.size(); ++i) {
+        EXPECT_EQ(resumed.rows[i].train_loss, whole.rows[i].train_loss);
+        EXPECT_EQ(resumed.rows[i].evaluations, whole.rows[i].evaluations);
+      }
+      EXPECT_EQ(resumed.steps, whole.steps);
+      expect_same(resumed.teleports, whole.teleports);
+    }
+  }
+}
+
+TYPED_TEST(CheckpointIn, EveryStepOfFullBatchesLeadsToTheSameEnd) {
+  using Scalar = TypeParam;
+  Random random(8);
+  const auto problem =
+      testing::random_problem<Scalar>({5, 6, 7, 4}, "leaky_relu", "mean_squares", false, 4, random);
+  Optimizers<Scalar> optimizers = minibatch_optimizers<Scalar>();
+  optimizers.push_back(std::make_unique<CurvatureDescent<Scalar>>());
+  // A random search draws numbers, so that the generator's position counts.
+  const PermutationSymmetry<Scalar> permutations;
+  const PositiveScalingSymmetry<Scalar> scalings;
+  const RandomSearch random_search;
+  for (const BasicSymmetry<Scalar>* symmetry :
+       {static_cast<const BasicSymmetry<Scalar>*>(&permutations),
+        static_cast<const BasicSymmetry<Scalar>*>(&scalings)}) {
+    for (const auto& optimizer : optimizers) {
+      TrainOptions<Scalar> options{.max_steps = 12, .learning_rate = 1e-2, .seed = 4};
+      options.teleport.symmetry = symmetry;
+      options.teleport.schedule = Schedule::parse("every:3");
+      if (symmetry == &permutations) options.teleport.search = &random_search;
+      options.validate = [](In<Scalar> w) { return Validation{double(w[0]), double(w[1])}; };
+      std::vector<Checkpoint<Scalar>> saved;
+      TrainOptions<Scalar> watched = options;
+      watched.checkpoints.every = 1;
+      watched.checkpoints.save = [&](const Checkpoint<Scalar>& c) { saved.push_back(c); };
+      VectorOf<Scalar> end = problem.w;
+      const RunSummary whole = train<Scalar>(problem.objective, *optimizer, end, watched);
+      ASSERT_EQ(saved.size(), 12u);
+      for (const Checkpoint<Scalar>& checkpoint : saved) {
+        const Checkpoint<Scalar> read = through_arrays(checkpoint);
+        TrainOptions<Scalar> rest = options;
+        rest.checkpoints.resume = &read;
+        VectorOf<Scalar> w = VectorOf<Scalar>::Zero(end.size());
+        const RunSummary resumed = train<Scalar>(problem.objective, *optimizer, w, rest);
+        ASSERT_TRUE((w.array() == end.array()).all()) << optimizer->name() << " " << read.step;
+        ASSERT_EQ(resumed.trace.rows.size(), whole.trace.rows.size());
+        for (std::size_t i = 0; i < whole.trace.rows.size(); ++i) {
+          EXPECT_EQ(resumed.trace.rows[i].loss, whole.trace.rows[i].loss);
+          EXPECT_EQ(resumed.trace.rows[i].learning_rate, whole.trace.rows[i].learning_rate);
+          EXPECT_EQ(resumed.trace.rows[i].evaluations, whole.trace.rows[i].evaluations);
+          EXPECT_EQ(resumed.trace.rows[i].teleported, whole.trace.rows[i].teleported);
+          EXPECT_EQ(resumed.trace.rows[i].valid_loss, whole.trace.rows[i].valid_loss);
+        }
+        expect_same(resumed.teleports, whole.teleports);
+      }
+    }
+  }
+}
+
+TEST(Checkpoint, AStoppedRunIsSavedBehindTheStepThatItFinished) {
+  const Minibatches<double> problem;
+  auto options = problem.options();
+  Index calls = 0;
+  options.watcher = [&](const MinibatchProgress&) { return ++calls <= 10; };
+  std::vector<Checkpoint<double>> saved;
+  options.checkpoints.save = [&](const Checkpoint<double>& c) { saved.push_back(c); };
+  Vector w = problem.start;
+  const MinibatchSummary run = train_minibatch<double>(
+      problem.objective, problem.source, problem.parts, GradientDescent<double>(), w, options);
+  EXPECT_EQ(run.status, RunStatus::interrupted);
+  EXPECT_EQ(run.steps, 10);
+  ASSERT_EQ(saved.size(), 2u);  // the first epoch's end, and this
+  EXPECT_EQ(saved[1].epoch, 1);
+  EXPECT_EQ(saved[1].step, 2);
+  EXPECT_TRUE((saved[1].w.array() == w.array()).all());
+}
+
+TEST(Checkpoint, OfALongerRunGoesOn) {
+  const Minibatches<double> problem;
+  auto options = problem.options();
+  std::vector<Checkpoint<double>> saved;
+  options.checkpoints.save = [&](const Checkpoint<double>& c) { saved.push_back(c); };
+  Vector w = problem.start, longer = problem.start, w_resumed = problem.start;
+  const GradientDescent<double> sgd;
+  train_minibatch<double>(problem.objective, problem.source, problem.parts, sgd, w, options);
+  options.checkpoints = {};
+  options.epochs = 6;
+  train_minibatch<double>(problem.objective, problem.source, problem.parts, sgd, longer, options);
+  options.checkpoints.resume = &saved.back();
+  train_minibatch<double>(problem.objective, problem.source, problem.parts, sgd, w_resumed,
+                          options);
+  EXPECT_TRUE((w_resumed.array() == longer.array()).all());
+}
+
+TEST(Checkpoint, OfADivergedRunIsNeverSaved) {
+  const Minibatches<double> problem;
+  auto options = problem.options();
+  options.learning_rate = 1e200;
+  options.teleport = {};
+  options.checkpoints.every = 1;
+  options.checkpoints.save = [&](const Checkpoint<double>& c) {
+    EXPECT_TRUE(std::isfinite(c.epoch_loss));
+  };
+  Vector w = problem.start;
+  const MinibatchSummary run = train_minibatch<double>(
+      problem.objective, problem.source, problem.parts, GradientDescent<double>(), w, options);
+  EXPECT_EQ(run.status, RunStatus::diverged);
+}
+
+TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
+  Checkpoint<double> checkpoint;
+  checkpoint.w = Vector::Ones(3);
+  checkpoint.teleports.push_back({.reason = "moved"});
+  const ArrayMap good = checkpoint_arrays(checkpoint);
+  ASSERT_EQ(checkpoint_from_arrays<double>(good, "c.npz").teleports[0].reason, "moved");
+  const auto message = [&](const char* name, std::optional<Array> array) -> std::string {
+    ArrayMap arrays = good;
+    arrays.erase(name);
+    if (array) arrays[name] = *array;
+    try {
+      checkpoint_from_arrays<double>(arrays, "c.npz");
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  for (const auto& [name, array] : good) {
+    EXPECT_THAT(message(name.c_str(), std::nullopt), HasSubstr("c.npz, array " + name)) << name;
+    EXPECT_THAT(message(name.c_str(), Array{{1}, std::vector<std::int32_t>{1}}),
+                HasSubstr("found <i4 of shape (1,)"))
+        << name;
+  }
+  EXPECT_THAT(message("version", Array{{1}, std::vector<std::int64_t>{99}}), HasSubstr("found 99"));
+  EXPECT_THAT(message("first", Array{{2}, std::vector<double>{1, 2}}), HasSubstr("2 numbers"));
+  EXPECT_THAT(message("counters", Array{{7}, std::vector<std::int64_t>{0, -1, 0, 0, 0, 1, 1}}),
+              HasSubstr("found -1"));
+  EXPECT_THAT(message("reasons", Array{{0}, std::vector<std::uint8_t>{}}), HasSubstr("too few"));
+  EXPECT_THAT(message("teleports", Array{{1, 2}, std::vector<double>{1, 2}}),
+              HasSubstr("2 columns"));
+  EXPECT_THROW(checkpoint_from_arrays<float>(good, "c.npz"), InvalidArgument);
+}
+
+TEST(Checkpoint, OfAnotherNetworkIsRefused) {
+  const Minibatches<double> problem;
+  Checkpoint<double> other;
+  other.w = Vector::Ones(3);
+  auto options = problem.options();
+  options.checkpoints.resume = &other;
+  Vector w = problem.start;
+  EXPECT_THROW(train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                                       GradientDescent<double>(), w, options),
+               InvalidArgument);
+  EXPECT_TRUE((w.array() == problem.start.array()).all());
+}
+
+}  // namespace
+}  // namespace symport

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "data/byte_source.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <new>
 
+#include "data/input.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport::detail {
@@ -29,6 +35,48 @@ void MemorySource::expect_end() {
   if (!bytes_.empty()) {
     throw InvalidArgument(field_, std::to_string(bytes_.size()) + " bytes behind the last value",
                           "as many bytes as the header declares");
+  }
+}
+
+FileSource::FileSource(const std::filesystem::path& path)
+    : field_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) fail_reading(path, errno);
+  struct stat status {};
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
+    rest_ = static_cast<std::size_t>(status.st_size);
+  }
+}
+
+FileSource::~FileSource() { ::close(descriptor_); }
+
+bool FileSource::starts_with(std::string_view bytes) const {
+  std::string begin(bytes.size(), '\0');
+  const ssize_t count = ::pread(descriptor_, begin.data(), begin.size(), 0);
+  return count == static_cast<ssize_t>(bytes.size()) && begin == bytes;
+}
+
+std::size_t FileSource::read(std::span<char> into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t count = ::read(descriptor_, into.data() + done, into.size() - done);
+    if (count == 0) break;
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      fail_reading(field_, errno);
+    }
+  }
+  rest_ -= std::min(rest_, done);
+  return done;
+}
+
+void FileSource::expect_end() {
+  const std::size_t known = rest_;
+  char extra = 0;
+  if (read({&extra, 1}) != 0) {
+    throw InvalidArgument(
+        field_, std::to_string(std::max<std::size_t>(known, 1)) + " bytes behind the last value",
+        "as many bytes as the header declares");
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,25 @@ class MemorySource final : public ByteSource {
  private:
   std::string_view bytes_;
   std::string field_;
+};
+
+/// A file, read as it is asked for. Throws InvalidArgument with the path and the system's reason.
+class FileSource final : public ByteSource {
+ public:
+  explicit FileSource(const std::filesystem::path& path);
+  ~FileSource() override;
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+  /// Whether a regular file begins with these bytes; nothing is consumed. False for a pipe.
+  bool starts_with(std::string_view bytes) const;
+  std::size_t read(std::span<char> into) override;
+  std::size_t present() const override { return rest_; }
+  void expect_end() override;
+
+ private:
+  std::string field_;
+  int descriptor_;
+  std::size_t rest_ = 0;  ///< of a regular file; others do not say
 };
 
 enum class Compression { raw_deflate, gzip };

@@ -15,12 +15,6 @@ namespace symport::detail {
 
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, int error) {
-  throw InvalidArgument(path.string(),
-                        "the error \"" + std::generic_category().message(error) + "\" on reading",
-                        "a file that can be read");
-}
-
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -30,9 +24,15 @@ struct Descriptor {
 
 }  // namespace
 
+void fail_reading(const std::filesystem::path& path, int error) {
+  throw InvalidArgument(path.string(),
+                        "the error \"" + std::generic_category().message(error) + "\" on reading",
+                        "a file that can be read");
+}
+
 std::string read_file(const std::filesystem::path& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.number < 0) fail(path, errno);
+  if (file.number < 0) fail_reading(path, errno);
   struct stat status {};
   const bool sized = ::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode);
   // One byte more than a regular file has, so that its end is seen without growing.
@@ -45,7 +45,7 @@ std::string read_file(const std::filesystem::path& path) {
     if (count > 0) {
       length += static_cast<std::size_t>(count);
     } else if (errno != EINTR) {
-      fail(path, errno);
+      fail_reading(path, errno);
     }
   }
   bytes.resize(length);

@@ -10,6 +10,9 @@ namespace symport::detail {
 /// All bytes of a file or pipe. Throws InvalidArgument with the path and the system's reason.
 std::string read_file(const std::filesystem::path& path);
 
+/// Throws the InvalidArgument that says so. `error` is an errno.
+[[noreturn]] void fail_reading(const std::filesystem::path& path, int error);
+
 /// Outside text made safe for a message: quoted, cut to a readable length, everything but printable
 /// ASCII as \xNN.
 std::string quoted(std::string_view text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "command.hpp"
+#include "commands/data.hpp"
 #include "commands/demo.hpp"
 #include "commands/list.hpp"
 #include "commands/optimize.hpp"
@@ -9,7 +10,8 @@
 namespace symport::cli {
 
 std::vector<Command> all_commands() {
-  return {optimize_command(), train_command(), teleport_command(), demo_command(), list_command()};
+  return {optimize_command(), train_command(), teleport_command(),
+          data_command(),     demo_command(),  list_command()};
 }
 
 namespace common {

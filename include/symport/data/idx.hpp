@@ -1,43 +1,51 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "symport/data/array.hpp"
+#include "symport/data/image_set.hpp"
 
 namespace symport {
-
-/// Grey images and their classes, 8 bits each, as MNIST's files hold them.
-struct ImageSet {
-  Index rows = 0;
-  Index cols = 0;
-  std::vector<std::uint8_t> pixels;   ///< image after image, row after row
-  std::vector<std::uint8_t> classes;  ///< one per image
-
-  Index size() const { return static_cast<Index>(classes.size()); }
-  /// The pixels of one image, row after row.
-  std::span<const std::uint8_t> image(Index i) const {
-    const auto area = static_cast<std::size_t>(rows * cols);
-    return std::span(pixels).subspan(static_cast<std::size_t>(i) * area, area);
-  }
-};
 
 /// An array of unsigned bytes in the IDX format (LeCun's, of MNIST), plain or gzipped, whatever the
 /// file's name: two zero bytes, type 0x08, number of dimensions (1 to 4), each extent as 32 bits
 /// big-endian, then exactly as many bytes as they ask for.
 ///
 /// Throws InvalidArgument, naming the file, on anything else. Memory grows with the bytes that are
-/// really there.
+/// really there; a plain file is read straight into the array.
 Array read_idx(const std::filesystem::path& path);
 /// The same from bytes; `name` stands for them in messages.
 Array parse_idx(std::string_view bytes, const std::string& name);
 
-/// Images (three dimensions) with classes (one dimension, as many).
+/// What stands in front of the bytes of an array of this shape. Throws InvalidArgument unless it
+/// has 1 to 4 dimensions of 0 to 2^32 - 1.
+std::string idx_header(const std::vector<Index>& shape);
+
+/// Images (three dimensions: images x rows x columns, or four: ... x channels) with classes (one
+/// dimension, as many).
 ImageSet read_idx_images(const std::filesystem::path& images, const std::filesystem::path& classes);
+
+/// Images and their classes, as two IDX files.
+struct IdxPair {
+  std::filesystem::path images;
+  std::filesystem::path classes;
+};
+
+/// The files of a directory that is laid out like MNIST's.
+struct IdxFiles {
+  IdxPair training;
+  std::optional<IdxPair> test;
+};
+
+/// Finds `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, and `t10k-...` if there are any;
+/// `.idx3` for `-idx3`, idx4 for colour images, and `.gz` at the end are understood, a plain file
+/// being preferred to a gzipped one. Throws InvalidArgument, naming directory and file, when one of
+/// a pair is missing.
+IdxFiles find_idx_files(const std::filesystem::path& directory);
 
 }  // namespace symport

@@ -15,6 +15,8 @@ class BatchSource {
   virtual ~BatchSource() = default;
   virtual Index samples() const = 0;
   virtual Index features() const = 0;
+  /// Whether the targets are classes.
+  virtual bool categorical() const = 0;
   /// X (features x samples) and targets <- the given samples, in that order.
   virtual void load(std::span<const Index> samples, MatrixOf<Scalar>& X,
                     Targets<Scalar>& targets) const = 0;
@@ -29,6 +31,7 @@ class DenseSource final : public BatchSource<Scalar> {
 
   Index samples() const override { return X_.cols(); }
   Index features() const override { return X_.rows(); }
+  bool categorical() const override { return targets_.categorical(); }
   void load(std::span<const Index> samples, MatrixOf<Scalar>& X,
             Targets<Scalar>& targets) const override;
 

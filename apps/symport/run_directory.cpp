@@ -61,7 +61,7 @@ std::unique_ptr<RunDirectory> RunDirectory::of_earlier_run(const fs::path& path,
                                  path.string()));
   }
   std::unique_ptr<RunDirectory> directory(new RunDirectory(path));
-  directory->written_ = true;  // it stays, whatever happens
+  directory->stays_ = true;
   directory->lock(origin);
   for (const fs::path& place : {path, path / "checkpoint"}) {
     for (const auto& entry : fs::directory_iterator(place, ignored)) {
@@ -82,7 +82,7 @@ void RunDirectory::lock(const std::string& origin) {
 
 RunDirectory::~RunDirectory() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (written_) return;
+  if (written_ || stays_) return;
   for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
 }
 

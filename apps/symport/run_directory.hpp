@@ -41,6 +41,7 @@ class RunDirectory {
   std::filesystem::path path_;
   std::vector<std::filesystem::path> made_;  ///< outermost first
   bool written_ = false;
+  bool stays_ = false;   ///< even if nothing is written
   int descriptor_ = -1;  ///< of the directory, which holds the lock
 };
 

@@ -137,7 +137,9 @@ class TrainingReporter {
       : quiet_(quiet), shown_(shown), progress_("training", 1, {.shown = shown, .first = 0.5}) {}
 
   bool watch(const TrainingProgress& at) {
-    if (first_step_ < 0) first_step_ = at.epoch * at.steps + at.step;
+    const Index now = at.epoch * at.steps + at.step;
+    if (first_step_ < 0) first_step_ = now;
+    samples_ = (now - first_step_) * at.samples_a_step;
     progress_.update(
         seconds(), [&] { return line(at); }, !at.minibatch);
     return !interrupted();
@@ -151,7 +153,7 @@ class TrainingReporter {
     if (!std::isnan(row.valid_accuracy)) {
       text += fmt::format(" ({:.2f} % right)", 100.0 * row.valid_accuracy);
     }
-    text += fmt::format(", {:.0f} samples/s", rate_);
+    text += fmt::format(", {:.0f} samples/s", samples_a_second());
     progress_.message(text + fmt::format(", {} so far", Progress::duration(seconds())));
   }
 
@@ -164,23 +166,25 @@ class TrainingReporter {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   }
 
-  std::string line(const TrainingProgress& at) {
+  double samples_a_second() const { return static_cast<double>(samples_) / seconds(); }
+
+  std::string line(const TrainingProgress& at) const {
     const Index now = at.epoch * at.steps + at.step, all = at.epochs * at.steps;
     const double part = static_cast<double>(now) / static_cast<double>(std::max<Index>(all, 1));
     const auto done = static_cast<double>(now - first_step_);
-    rate_ = done * static_cast<double>(at.samples_a_step) / seconds();
     const double left = done > 0.0 ? seconds() * static_cast<double>(all - now) / done : 0.0;
     const std::string where = at.minibatch ? fmt::format("epoch {}/{}", at.epoch + 1, at.epochs)
                                            : fmt::format("step {}/{}", at.step, at.steps);
     return fmt::format("{} {} {:3.0f} %  loss {:.4g}  {:.0f} samples/s  {} left", where,
-                       Progress::bar(part), 100.0 * part, at.loss, rate_, Progress::duration(left));
+                       Progress::bar(part), 100.0 * part, at.loss, samples_a_second(),
+                       Progress::duration(left));
   }
 
   bool quiet_, shown_;
   Progress progress_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   Index first_step_ = -1;
-  double rate_ = 0.0;
+  Index samples_ = 0;  ///< seen since
 };
 
 int report_end(const TrainingResult& result, const RunDirectory* directory) {

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// `symport train --resume`: whatever ends a run, it goes on to the bytes it would have had.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/process.hpp"
+#include "symport/core/random.hpp"
+#include "symport/data/npz.hpp"
+#include "symport/data/synthetic.hpp"
+
+namespace symport::cli::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// A data set, and a run on it that takes some tenths of a second.
+struct Run {
+  TemporaryDirectory directory;
+  std::string data = directory / "data.npz", whole = directory / "whole", cut = directory / "cut";
+  Words words;
+
+  explicit Run(const Words& more = {}, const char* epochs = "12") {
+    constexpr Index samples = 2000;
+    const SampleSet<> set =
+        classification_data({.features = 20, .classes = 4, .samples = samples, .seed = 2});
+    std::vector<std::int64_t> classes(set.classes.begin(), set.classes.end());
+    write_npz(data, {{"X", to_array<double>(Matrix(set.X.transpose()))},
+                     {"y", Array{{samples}, classes}}});
+    words = Words{"train", "--data",      data,   "--layers",     "20,24,24,4", "--batch",
+                  "10",    "--epochs",    epochs, "--lr",         "0.01",       "--seed",
+                  "3",     "--optimizer", "adam", "--validation", "200",        "--quiet"} +
+            more;
+  }
+
+  std::string model(const std::string& run) const { return read_file(run + "/model.npz"); }
+  void finish_whole() const {
+    const Finished run = symport(words + Words{"--out", whole});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  Words to_cut() const { return words + Words{"--out", cut}; }
+  Words resume() const { return {"train", "--resume", cut, "--quiet"}; }
+};
+
+auto send_after(std::chrono::milliseconds delay, int signal) {
+  return [=](int process) {
+    std::this_thread::sleep_for(delay);
+    ::kill(process, signal);
+  };
+}
+
+TEST(Resume, AfterKillsAtRandomMomentsTheModelIsTheSame) {
+  const Run run({"--checkpoint-every", "40", "--teleport", "1..9:2", "--symmetry", "rescale"});
+  run.finish_whole();
+  Random random(17);
+  int kills = 0;
+  Words words = run.to_cut();
+  bool ended = false;
+  while (!ended) {
+    ASSERT_LT(kills, 400);
+    const auto delay = std::chrono::milliseconds(20 + random.below(kills < 20 ? 120 : 2000));
+    const Finished part = symport(words, {.meanwhile = send_after(delay, SIGKILL)});
+    ended = part.exit_code == 0;
+    kills += part.signal == SIGKILL ? 1 : 0;
+    ASSERT_TRUE(ended || part.signal == SIGKILL) << part.err;
+    // A run that was killed before it left its configuration is started again.
+    words = fs::exists(run.cut + "/config.toml") ? run.resume() : run.to_cut() + Words{"--force"};
+  }
+  EXPECT_GE(kills, 10);
+  EXPECT_EQ(run.model(run.cut), run.model(run.whole));
+  const json a = json::parse(read_file(run.cut + "/summary.json"));
+  const json b = json::parse(read_file(run.whole + "/summary.json"));
+  EXPECT_EQ(a["status"], "step_limit");
+  EXPECT_EQ(a["updates"], b["updates"]);
+  ASSERT_EQ(a["epochs"].size(), b["epochs"].size());
+  for (std::size_t i = 0; i < a["epochs"].size(); ++i) {
+    EXPECT_EQ(a["epochs"][i]["train_loss"], b["epochs"][i]["train_loss"]);
+  }
+  EXPECT_EQ(a["teleports"].size(), b["teleports"].size());
+  // Nothing of a killed process is left lying about.
+  for (const auto& entry : fs::recursive_directory_iterator(run.cut)) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
+  }
+}
+
+TEST(Resume, AnInterruptSaysHowToGoOn) {
+  for (const Words& more : {Words{}, Words{"--batch", "full", "--steps", "3000"}}) {
+    Run run;
+    if (!more.empty()) {
+      for (const char* flag : {"--batch", "--epochs"}) {
+        const auto found = std::find(run.words.begin(), run.words.end(), flag);
+        run.words.erase(found, found + 2);
+      }
+      run.words = run.words + more;
+    }
+    run.finish_whole();
+    Finished part =
+        symport(run.to_cut(), {.meanwhile = send_after(std::chrono::milliseconds(150), SIGINT)});
+    ASSERT_EQ(part.exit_code, 130) << part.err;
+    EXPECT_THAT(part.err, HasSubstr("to go on: symport train --resume " + run.cut));
+    EXPECT_EQ(json::parse(read_file(run.cut + "/summary.json"))["status"], "interrupted");
+    part = symport(run.resume());
+    ASSERT_EQ(part.exit_code, 0) << part.err;
+    EXPECT_EQ(run.model(run.cut), run.model(run.whole));
+  }
+}
+
+TEST(Resume, ACompleteRunIsLeftAsItIsAndALongerOneGoesOn) {
+  const Run run({}, "3"), longer({}, "5");
+  const Finished first = symport(run.to_cut());
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const std::string model = run.model(run.cut);
+  const Finished again = symport(run.resume());
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(run.model(run.cut), model);
+  longer.finish_whole();
+  const Finished more = symport(run.resume() + Words{"--epochs", "5"});
+  EXPECT_EQ(more.exit_code, 0) << more.err;
+  EXPECT_EQ(run.model(run.cut), longer.model(longer.whole));
+  EXPECT_THAT(read_file(run.cut + "/config.toml"), HasSubstr("epochs = 5"));
+  const Finished shorter = symport(run.resume() + Words{"--epochs", "4"});
+  EXPECT_EQ(shorter.exit_code, 2);
+  EXPECT_THAT(shorter.err, HasSubstr("after 5 epochs, allowed is"));
+}
+
+void damage(const std::string& file) {
+  std::string bytes = read_file(file);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+  write_file(file, bytes);
+}
+
+TEST(Resume, GoesBackToThePreviousCheckpointWhenTheLatestIsDamaged) {
+  const Run run;
+  run.finish_whole();
+  symport(run.to_cut());
+  fs::remove(run.cut + "/model.npz");
+  damage(run.cut + "/checkpoint/latest.npz");
+  Words loud = run.resume();
+  loud.pop_back();
+  Finished part = symport(loud);
+  ASSERT_EQ(part.exit_code, 0) << part.err;
+  EXPECT_THAT(part.err, HasSubstr("the latest checkpoint is damaged"));
+  EXPECT_EQ(run.model(run.cut), run.model(run.whole));
+  damage(run.cut + "/checkpoint/latest.npz");
+  damage(run.cut + "/checkpoint/previous.npz");
+  part = symport(run.resume());
+  EXPECT_EQ(part.exit_code, 2);
+  EXPECT_THAT(part.err, HasSubstr("checkpoint/latest.npz"));
+}
+
+TEST(Resume, ACheckpointOfAnotherRunOrOtherDataIsRefused) {
+  const Run run({}, "2"), other({"--lr", "0.02"}, "2");
+  ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
+  const std::string model = run.model(run.cut), checkpoint = run.cut + "/checkpoint/latest.npz";
+  const std::string own = read_file(checkpoint);
+  Words words = other.to_cut();
+  const auto rate = std::find(words.begin(), words.end(), "--lr");
+  words.erase(rate, rate + 2);
+  ASSERT_EQ(symport(words).exit_code, 0);
+  write_file(checkpoint, read_file(other.cut + "/checkpoint/latest.npz"));
+  Finished part = symport(run.resume());
+  EXPECT_EQ(part.exit_code, 2);
+  EXPECT_THAT(part.err, HasSubstr("a checkpoint of another configuration"));
+  write_file(checkpoint, own);
+  ArrayMap arrays = read_npz(run.data);
+  std::get<std::vector<double>>(arrays["X"].values)[5] += 1.0;
+  write_npz(run.data, arrays);
+  part = symport(run.resume());
+  EXPECT_EQ(part.exit_code, 2);
+  EXPECT_THAT(part.err, HasSubstr("a checkpoint of other data"));
+  EXPECT_EQ(run.model(run.cut), model);
+}
+
+TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {
+  Run run({}, "2");
+  run.words.erase(std::find(run.words.begin(), run.words.end(), "--quiet"));
+  fs::create_directory(run.cut);
+  const Finished part = symport(run.to_cut(), {.meanwhile = [&](int) {
+                                  // Before the end of the first epoch, a file stands where the
+                                  // directory should be.
+                                  while (!fs::exists(run.cut + "/config.toml"))
+                                    std::this_thread::yield();
+                                  write_file(run.cut + "/checkpoint", "");
+                                }});
+  EXPECT_EQ(part.exit_code, 0) << part.err;
+  EXPECT_THAT(part.err, HasSubstr("a checkpoint could not be written, the run goes on"));
+  EXPECT_TRUE(fs::exists(run.cut + "/model.npz"));
+}
+
+TEST(Resume, OneDirectoryServesOneProcess) {
+  const Run run({}, "100000");
+  Finished second;
+  symport(run.to_cut(), {.meanwhile = [&](int process) {
+            while (!fs::exists(run.cut + "/config.toml")) std::this_thread::yield();
+            second = symport(run.resume());
+            ::kill(process, SIGKILL);
+          }});
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.err, HasSubstr("which another run is using"));
+}
+
+TEST(Resume, SaysWhatIsWrongWithItsUse) {
+  const Run run({}, "2");
+  const std::string empty = run.directory / "empty";
+  fs::create_directory(empty);
+  ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
+  const struct {
+    Words words;
+    const char* message;
+  } cases[] = {
+      {{"train", "--resume", empty}, "--config: found"},
+      {run.resume() + Words{"--lr", "1"}, "--lr: goes without --resume"},
+      {run.resume() + Words{"--out", empty}, "--out: goes without --resume"},
+      {run.words + Words{"--checkpoint-every", "5"}, "--checkpoint-every: needs --out"},
+      {run.words + Words{"--checkpoint-every", "0"}, "--checkpoint-every: found '0'"},
+      {{"train", "--quick"}, "--quick: needs --config"},
+  };
+  for (const auto& c : cases) {
+    const Finished part = symport(c.words);
+    EXPECT_EQ(part.exit_code, 2) << c.message;
+    EXPECT_THAT(part.err, HasSubstr(c.message));
+  }
+  fs::remove(run.cut + "/summary.json");
+  EXPECT_THAT(symport(run.to_cut()).err, HasSubstr("--resume to go on"));
+}
+
+TEST(Train, IsTheSameByteForByteWithAnyFixedNumberOfThreads) {
+  for (const char* threads : {"1", "2"}) {
+    const Run run({"--threads", threads, "--teleport", "1"}, "2");
+    ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
+    run.finish_whole();
+    EXPECT_EQ(run.model(run.cut), run.model(run.whole)) << threads;
+  }
+}
+
+TEST(Train, SaysHowItGetsOnWhereThereIsNoTerminal) {
+  Run run({}, "3");
+  run.words.erase(std::find(run.words.begin(), run.words.end(), "--quiet"));
+  const Finished part = symport(run.words);
+  EXPECT_THAT(part.err, HasSubstr("epoch 3 of 3: loss "));
+  EXPECT_THAT(part.err, HasSubstr("samples/s"));
+}
+
+}  // namespace
+}  // namespace symport::cli::testing

@@ -92,7 +92,7 @@ int start(const std::vector<std::string>& words, const std::filesystem::path& di
 
 ChildResult run_child(const std::vector<std::string>& words, const std::filesystem::path& directory,
                       const std::function<bool()>& keep_going) {
-  constexpr int interval_ms = 100;
+  constexpr int interval_ms = 100, ending_ms = 5;
   constexpr auto grace = std::chrono::seconds(2);
   ChildResult result;
   Pipe pipe;
@@ -106,7 +106,8 @@ ChildResult run_child(const std::vector<std::string>& words, const std::filesyst
   std::optional<Clock::time_point> asked_to_end;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     pollfd waiting{open ? pipe.read_end : -1, POLLIN, 0};
-    ::poll(&waiting, 1, interval_ms);
+    // A program that has closed its output is about to end.
+    ::poll(&waiting, 1, open ? interval_ms : ending_ms);
     if (open && waiting.revents != 0) open = drain(pipe.read_end, result.output);
     if (!asked_to_end && !keep_going()) {
       ::kill(-child, SIGTERM);

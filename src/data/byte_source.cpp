@@ -43,6 +43,7 @@ FileSource::FileSource(const std::filesystem::path& path)
   if (descriptor_ < 0) fail_reading(path, errno);
   struct stat status {};
   if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
+    regular_ = true;
     rest_ = static_cast<std::size_t>(status.st_size);
   }
 }
@@ -53,6 +54,19 @@ bool FileSource::starts_with(std::string_view bytes) const {
   std::string begin(bytes.size(), '\0');
   const ssize_t count = ::pread(descriptor_, begin.data(), begin.size(), 0);
   return count == static_cast<ssize_t>(bytes.size()) && begin == bytes;
+}
+
+std::string FileSource::read_all() {
+  constexpr std::size_t smallest = 1 << 16;
+  std::string bytes;
+  std::size_t length = 0;
+  do {
+    // One byte more than a regular file has, so that its end is seen without growing.
+    bytes.resize(std::max({2 * length, rest_ + 1, smallest}));
+    length += read(std::span(bytes).subspan(length));
+  } while (length == bytes.size());
+  bytes.resize(length);
+  return bytes;
 }
 
 std::size_t FileSource::read(std::span<char> into) {

@@ -50,8 +50,12 @@ class FileSource final : public ByteSource {
   ~FileSource() override;
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
-  /// Whether a regular file begins with these bytes; nothing is consumed. False for a pipe.
+  /// Whether it is a regular file, not a pipe or device.
+  bool regular() const { return regular_; }
+  /// Whether a regular file begins with these bytes; nothing is consumed.
   bool starts_with(std::string_view bytes) const;
+  /// Everything that is left.
+  std::string read_all();
   std::size_t read(std::span<char> into) override;
   std::size_t present() const override { return rest_; }
   void expect_end() override;
@@ -59,6 +63,7 @@ class FileSource final : public ByteSource {
  private:
   std::string field_;
   int descriptor_;
+  bool regular_ = false;
   std::size_t rest_ = 0;  ///< of a regular file; others do not say
 };
 

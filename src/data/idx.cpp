@@ -6,7 +6,6 @@
 
 #include "data/array_check.hpp"
 #include "data/byte_source.hpp"
-#include "data/input.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport {
@@ -103,7 +102,9 @@ Array parse_idx(std::string_view bytes, const std::string& name) {
 
 Array read_idx(const std::filesystem::path& path) {
   detail::FileSource source(path);
-  if (source.starts_with(gzip_magic)) return parse_idx(detail::read_file(path), path.string());
+  if (!source.regular() || source.starts_with(gzip_magic)) {
+    return parse_idx(source.read_all(), path.string());
+  }
   return read_source(source, path.string());
 }
 
@@ -124,15 +125,15 @@ std::string idx_header(const std::vector<Index>& shape) {
 
 ImageSet read_idx_images(const std::filesystem::path& images,
                          const std::filesystem::path& classes) {
-  Array class_array = read_idx(classes);
-  if (class_array.shape.size() != 1) {
-    refuse_shape(class_array, classes, "one dimension, the classes");
-  }
   Array image_array = read_idx(images);
   const std::vector<Index>& shape = image_array.shape;
   if (shape.size() != 3 && shape.size() != 4) {
     refuse_shape(image_array, images,
                  "three dimensions, images x rows x columns, or four with channels");
+  }
+  Array class_array = read_idx(classes);
+  if (class_array.shape.size() != 1) {
+    refuse_shape(class_array, classes, "one dimension, the classes");
   }
   if (class_array.shape[0] != shape[0]) {
     throw InvalidArgument(classes.string(), std::to_string(class_array.shape[0]) + " classes",

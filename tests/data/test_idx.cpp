@@ -2,6 +2,9 @@
 #include "symport/data/idx.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <thread>
 
 #include "support/forged_idx.hpp"
 #include "support/packed.hpp"
@@ -27,6 +30,20 @@ TEST(Idx, ReadsPlainAndGzippedFilesAlike) {
   }
 }
 
+TEST(Idx, ReadsPipes) {
+  const test::TemporaryDirectory directory;
+  const std::string bytes = forged_idx({3}, "abc");
+  for (const std::string& form : {bytes, gzipped(bytes)}) {
+    const std::filesystem::path pipe = directory / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { test::put_file(pipe, form); });
+    const Array array = read_idx(pipe);
+    writer.join();
+    EXPECT_EQ(array, parse_idx(bytes, "bytes"));
+    std::filesystem::remove(pipe);
+  }
+}
+
 TEST(Idx, PutsImagesAndClassesTogether) {
   const test::TemporaryDirectory directory;
   test::put_file(directory / "images", forged_idx({2, 2, 3}, "abcdefABCDEF"));
@@ -37,6 +54,71 @@ TEST(Idx, PutsImagesAndClassesTogether) {
   EXPECT_EQ(set.cols, 3);
   EXPECT_EQ(set.classes, (std::vector<std::uint8_t>{7, 9}));
   EXPECT_THAT(set.image(1), ::testing::ElementsAre('A', 'B', 'C', 'D', 'E', 'F'));
+}
+
+TEST(Idx, FourDimensionsAreImagesWithChannels) {
+  const test::TemporaryDirectory directory;
+  test::put_file(directory / "images", forged_idx({2, 1, 2, 3}, "abcdefABCDEF"));
+  test::put_file(directory / "classes", forged_idx({2}, "\x01\x02"));
+  const ImageSet set = read_idx_images(directory / "images", directory / "classes");
+  EXPECT_EQ(set.rows, 1);
+  EXPECT_EQ(set.cols, 2);
+  EXPECT_EQ(set.channels, 3);
+  EXPECT_EQ(set.features(), 6);
+  EXPECT_THAT(set.image(1), ::testing::ElementsAre('A', 'B', 'C', 'D', 'E', 'F'));
+}
+
+TEST(Idx, HeadersAreWhatTheReaderReads) {
+  const std::vector<Index> shape{1, 2, 70000, 0};
+  EXPECT_EQ(idx_header(shape), forged_idx({1, 2, 70000, 0}, ""));
+  EXPECT_EQ(parse_idx(idx_header(shape), "made").shape, shape);
+  EXPECT_THAT(refusal([] { idx_header({}); }), HasSubstr("1 to 4 dimensions"));
+  EXPECT_THAT(refusal([] { idx_header({1, -1}); }), HasSubstr("0 to 4294967295"));
+  EXPECT_THAT(refusal([] { idx_header({Index{1} << 32}); }), HasSubstr("0 to 4294967295"));
+}
+
+TEST(Idx, ADirectoryIsFoundByTheUsualNames) {
+  const struct {
+    const char* images;
+    const char* classes;
+  } cases[] = {{"-images-idx3-ubyte", "-labels-idx1-ubyte"},
+               {"-images.idx3-ubyte", "-labels.idx1-ubyte"},
+               {"-images-idx4-ubyte", "-labels-idx1-ubyte.gz"},
+               {"-images-idx3-ubyte.gz", "-labels.idx1-ubyte.gz"}};
+  for (const auto& [images, classes] : cases) {
+    const test::TemporaryDirectory directory;
+    const auto in = [&](const std::string& part, const char* name) {
+      return directory / (part + name);
+    };
+    EXPECT_THAT(refusal([&] { find_idx_files(directory.path()); }),
+                HasSubstr("no file train-images-idx3-ubyte"));
+    test::put_file(in("train", images), "");
+    EXPECT_THAT(refusal([&] { find_idx_files(directory.path()); }),
+                HasSubstr("no file train-labels-idx1-ubyte"));
+    test::put_file(in("train", classes), "");
+    EXPECT_FALSE(find_idx_files(directory.path()).test);
+    test::put_file(in("t10k", classes), "");
+    EXPECT_THAT(refusal([&] { find_idx_files(directory.path()); }),
+                HasSubstr("no file t10k-images-idx3-ubyte"));
+    test::put_file(in("t10k", images), "");
+    const IdxFiles files = find_idx_files(directory.path());
+    EXPECT_EQ(files.training.images, in("train", images));
+    EXPECT_EQ(files.training.classes, in("train", classes));
+    ASSERT_TRUE(files.test);
+    EXPECT_EQ(files.test->images, in("t10k", images));
+    EXPECT_EQ(files.test->classes, in("t10k", classes));
+  }
+}
+
+TEST(Idx, APlainFileIsPreferredAndAMissingDirectoryNamed) {
+  const test::TemporaryDirectory directory;
+  for (const char* ending : {"", ".gz"}) {
+    test::put_file(directory / ("train-images-idx3-ubyte" + std::string(ending)), "");
+    test::put_file(directory / ("train-labels-idx1-ubyte" + std::string(ending)), "");
+  }
+  EXPECT_EQ(find_idx_files(directory.path()).training.images,
+            directory / "train-images-idx3-ubyte");
+  EXPECT_THAT(refusal([&] { find_idx_files(directory / "none"); }), HasSubstr("none: found"));
 }
 
 TEST(Idx, RefusesEverythingElseByName) {

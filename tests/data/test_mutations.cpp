@@ -5,6 +5,7 @@
 
 #include "support/forged_idx.hpp"
 #include "support/forged_npz.hpp"
+#include "support/forged_png.hpp"
 #include "support/packed.hpp"
 #include "support/temporary_directory.hpp"
 #include "symport/core/random.hpp"
@@ -13,6 +14,7 @@
 #include "symport/data/idx.hpp"
 #include "symport/data/npy.hpp"
 #include "symport/data/npz.hpp"
+#include "symport/data/png_rows.hpp"
 
 namespace symport {
 namespace {
@@ -64,6 +66,7 @@ std::vector<Format> formats() {
   const auto npy = [](std::string_view bytes) { parse_npy(bytes, "mutant"); };
   const auto npz = [](std::string_view bytes) { parse_npz(bytes, "mutant"); };
   const auto idx = [](std::string_view bytes) { parse_idx(bytes, "mutant"); };
+  const auto png = [](std::string_view bytes) { parse_png_rows(bytes, "mutant"); };
   const auto csv = [](std::string_view bytes) {
     samples_from_csv(parse_csv(bytes, "mutant"), "y", "mutant");
   };
@@ -80,6 +83,8 @@ std::vector<Format> formats() {
       {"zip64 npz", test::forged_npz({{}, wide}, {.zip64 = true}), npz},
       {"idx", images, idx},
       {"idx.gz", test::gzipped(images), idx},
+      {"png", test::forged_png({.width = 2, .height = 2}, std::string("\0abcdef\1ABCDEF", 14)),
+       png},
       {"csv", "a,\"b\",y\r\n1,2.5e-3,0\r\n-4,\"5\",1\r\n", csv},
   };
 }

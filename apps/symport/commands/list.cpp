@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data_catalog.hpp"
 #include "json_forms.hpp"
 #include "network.hpp"
 #include "registry.hpp"
@@ -47,6 +48,7 @@ std::vector<Section> sections() {
   add("searches", searches());
   add("objectives", objectives());
   add("states", states());
+  add("data sets", data_catalog());
   return all;
 }
 
@@ -77,7 +79,8 @@ std::string as_json() {
 
 Command list_command() {
   return {.name = "list",
-          .summary = "the functions, symmetries, optimizers, searches and objectives there are",
+          .summary =
+              "the functions, symmetries, optimizers, searches, objectives and data sets there are",
           .details = "Prints every name that the other commands understand.",
           .examples = "symport list\nsymport list --json",
           .positionals = {},

@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* latest = "latest.npz";
 constexpr const char* previous = "previous.npz";
+constexpr const char* damaged = "damaged.npz";
 
 Array text_array(const std::string& text) {
   return {{static_cast<Index>(text.size())}, std::vector<std::uint8_t>(text.begin(), text.end())};
@@ -43,6 +44,8 @@ std::optional<CheckpointFiles::Found> CheckpointFiles::load() const {
       continue;
     }
     require_ours(found);
+    // Out of the way, or the next one saved would move it over the good one.
+    if (complaint) fs::rename(directory_ / latest, directory_ / damaged);
     return found;
   }
   if (complaint) throw *complaint;

@@ -32,7 +32,8 @@ class CheckpointFiles {
     std::filesystem::path file;
     std::string complaint;  ///< what is wrong with a newer one; empty if nothing
   };
-  /// The newest that can be read; nothing when the run has none yet. Throws InvalidArgument, naming
+  /// The newest that can be read; nothing when the run has none yet. A damaged one that is newer
+  /// becomes `damaged.npz`. Throws InvalidArgument, naming
   /// the file and what is wrong with it, when there are some and none can be read, or when it is of
   /// another run or other data.
   std::optional<Found> load() const;

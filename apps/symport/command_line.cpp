@@ -165,11 +165,7 @@ int dispatch(std::vector<std::string> arguments, std::string& program) {
     }
     if (!leftovers.empty()) reject_leftover(leftovers[0], command.name, {});
     Given given = subcommand.given();
-    if (const auto file = given.text("config")) {
-      given.merge(read_config(*file, command, given.is_on("quick")));
-    } else if (given.is_on("quick")) {
-      throw UsageError("--quick", "needs --config FILE");
-    }
+    if (const auto file = given.text("config")) given.merge(read_config(*file, command));
     return command.run(given);
   }
   if (!app.remaining().empty()) {

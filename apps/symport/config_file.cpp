@@ -2,59 +2,15 @@
 #include "config_file.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
-#include "nearest_name.hpp"
 #include "parse_numbers.hpp"
+#include "toml_file.hpp"
 
 namespace symport::cli {
 
 namespace {
-
-constexpr std::uintmax_t largest_file = 1 << 20;
-
-std::string read_text(const std::filesystem::path& file) {
-  const auto refuse = [&](const std::string& problem) {
-    throw UsageError("--config", fmt::format("found '{}' ({}), allowed is a readable TOML file",
-                                             file.string(), problem));
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) refuse("a directory");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse(std::strerror(errno));
-  std::string text(largest_file + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) refuse("it cannot be read");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > largest_file) refuse("larger than a megabyte");
-  return text;
-}
-
-/// A scalar as the text that the command line would have; nothing for tables, dates and the like.
-std::optional<std::string> scalar_text(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
-  if (const auto* number = node.as_floating_point()) return exact_text(number->get());
-  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
-  return std::nullopt;
-}
-
-std::optional<std::string> node_text(const toml::node& node) {
-  const toml::array* list = node.as_array();
-  if (list == nullptr) return scalar_text(node);
-  std::string text;
-  for (const toml::node& item : *list) {
-    if (!item.is_number()) return std::nullopt;
-    if (!text.empty()) text += ',';
-    text += *scalar_text(item);
-  }
-  return text;
-}
 
 std::string quoted(const std::string& text) {
   std::ostringstream out;
@@ -84,74 +40,10 @@ struct ValueText {
   }
 };
 
-constexpr const char* quick_table = "quick";
-
-/// What the keys of a table say; the table [quick] is left aside.
-Given given_by(const toml::table& table, const std::filesystem::path& file,
-               const Command& command) {
-  std::vector<std::string> known{"command"};
-  for (const Option& option : command.positionals) known.push_back(option.name);
-  for (const Option& option : command.options) {
-    if (option.name != "config" && option.name != quick_table) known.push_back(option.name);
-  }
-
-  Given given;
-  for (const auto& [key, node] : table) {
-    const std::string name(key.str());
-    if (name == quick_table && node.is_table()) continue;
-    const std::string origin =
-        fmt::format("{}:{}: {}", file.string(), key.source().begin.line, name);
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
-                                           did_you_mean(name, known), join(known)));
-    }
-    const std::optional<std::string> value = node_text(node);
-    if (!value) {
-      throw UsageError(origin, "allowed is a string, a number, true, false or a list of numbers");
-    }
-    if (name == "command") {
-      if (*value != command.name) {
-        throw UsageError(origin,
-                         fmt::format("found '{}', but this is symport {}", *value, command.name));
-      }
-      continue;
-    }
-    given.set(name, {*value, origin});
-  }
-  return given;
-}
-
 }  // namespace
 
-Given read_config(const std::filesystem::path& file, const Command& command, bool quick) {
-  const std::string text = read_text(file);
-  toml::table table;
-  try {
-    table = toml::parse(text, file.string());
-  } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}", file.string(), error.source().begin.line),
-                     std::string(error.description()));
-  }
-  const toml::table* smaller = nullptr;
-  if (const toml::node* node = table.get(quick_table)) {
-    smaller = node->as_table();
-    if (!smaller) {
-      throw UsageError(
-          fmt::format("{}:{}: {}", file.string(), node->source().begin.line, quick_table),
-          "allowed is a table, [quick]");
-    }
-  }
-  const Given full = given_by(table, file, command);
-  if (!smaller) {
-    if (quick) {
-      throw UsageError("--quick", fmt::format("'{}' has no table [quick]", file.string()));
-    }
-    return full;
-  }
-  Given given = given_by(*smaller, file, command);
-  if (!quick) return full;
-  given.merge(full);
-  return given;
+Given read_config(const std::filesystem::path& file, const Command& command) {
+  return given_by(read_toml(file, "--config"), file, command);
 }
 
 std::string config_text(const std::string& heading, const std::vector<ConfigEntry>& entries) {

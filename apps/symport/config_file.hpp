@@ -15,10 +15,7 @@ namespace symport::cli {
 /// and `command` may say which command it is for. Throws UsageError with file and line for a file
 /// that cannot be read or parsed, an unknown key (the nearest is suggested), a value that is no
 /// string, number, switch or list of numbers, or another command.
-///
-/// Below a table [quick] stand values for a smaller form of the same run; they replace those above
-/// if `quick`, and are checked in any case.
-Given read_config(const std::filesystem::path& file, const Command& command, bool quick = false);
+Given read_config(const std::filesystem::path& file, const Command& command);
 
 /// One line of a configuration file to write.
 struct ConfigEntry {

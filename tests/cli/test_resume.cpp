@@ -226,7 +226,6 @@ TEST(Resume, SaysWhatIsWrongWithItsUse) {
       {run.resume() + Words{"--out", empty}, "--out: goes without --resume"},
       {run.words + Words{"--checkpoint-every", "5"}, "--checkpoint-every: needs --out"},
       {run.words + Words{"--checkpoint-every", "0"}, "--checkpoint-every: found '0'"},
-      {{"train", "--quick"}, "--quick: needs --config"},
   };
   for (const auto& c : cases) {
     const Finished part = symport(c.words);

@@ -82,7 +82,6 @@ std::vector<Option> options() {
        fmt::format("of generated data, weights, order and searches (default {})", defaults.seed),
        run},
       {"config", "FILE", "options from a TOML file, such as a run's config.toml; flags win", run},
-      {"quick", "", "with --config: its [quick] table too, a smaller form of the run", run},
       {"resume", "DIR",
        "go on with the run in this directory from its last checkpoint; --epochs (or --steps) may\n"
        "make it longer",

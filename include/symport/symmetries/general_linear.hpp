@@ -14,6 +14,11 @@ struct GeneralLinearOptions {
   /// When the batch is too large or rank-deficient: use as many of its samples as possible instead
   /// of refusing.
   bool allow_partial_batch = false;
+  /// Largest rank of one ascent direction; 0: no limit. The gradient has rank up to 4n, but few
+  /// singular values of it matter (on MNIST, 24 hold 95 to 99 per cent of its squared norm, for
+  /// n = 20 and n = 400): the projection onto its leading subspace is nearly as good a direction
+  /// and many times cheaper. Where the gradient's rank is smaller, nothing is cut.
+  Index max_rank = 24;
 };
 
 /// GL(d_1) x ... x GL(d_(p-1)) on the hidden layers of a network with a bijective activation,

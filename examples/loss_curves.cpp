@@ -49,7 +49,7 @@ void draw(const std::vector<Curve>& curves) {
                "<text transform='translate(14 "
             << top + height / 2
             << ") rotate(-90)' text-anchor='middle' fill='#444444'>loss</text>\n";
-  double legend = top + 90;
+  double legend = top + 130;
   for (const Curve& curve : curves) {
     std::cout << "<polyline fill='none' stroke-width='2' stroke='" << curve.colour << "' points='";
     for (const TraceRow& row : curve.run.trace.rows) {
@@ -61,8 +61,8 @@ void draw(const std::vector<Curve>& curves) {
       std::cout << "<circle r='3' fill='" << curve.colour << "' cx='"
                 << x_of(static_cast<double>(row.step)) << "' cy='" << y_of(row.loss) << "'/>\n";
     }
-    std::cout << "<text x='" << left + 300 << "' y='" << legend << "' fill='" << curve.colour
-              << "'>" << curve.name << "</text>\n";
+    std::cout << "<text text-anchor='end' x='" << left + width - 8 << "' y='" << legend
+              << "' fill='" << curve.colour << "'>" << curve.name << "</text>\n";
     legend += 18;
   }
   std::cout << "</svg>\n";

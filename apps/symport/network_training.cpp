@@ -44,14 +44,14 @@ std::vector<Index> parse_layers(const std::string& text) {
 }
 
 template <Real Scalar>
-SampleSet<Scalar> load_samples(const TrainingOptions& options, const Given& given) {
+SampleSet<Scalar> load_samples(const TrainingOptions& options) {
   if (options.data == generated) {
     const std::vector<Index>& layers = options.layers.empty() ? regression_layers : options.layers;
     const SampleSet<double> set = regression_data(
         {.features = layers.front(), .outputs = layers.back(), .seed = options.seed});
     return {set.X.template cast<Scalar>(), {}, set.Y.template cast<Scalar>()};
   }
-  return blaming(given.origin("data"), [&] { return read_samples<Scalar>(options.data); });
+  return read_samples<Scalar>(options.data);
 }
 
 /// A training run in one precision, from options to result.
@@ -61,7 +61,7 @@ class NetworkTraining {
   NetworkTraining(const TrainingOptions& options, const Given& given)
       : options_(options),
         given_(given),
-        samples_(load_samples<Scalar>(options, given)),
+        samples_(load_samples<Scalar>(options)),
         plan_(options.how, given),
         network_(make_network()),
         loss_(loss_for(options.loss, samples_)) {
@@ -111,8 +111,7 @@ class NetworkTraining {
                      [&] { return Mlp(widths, options_.activation, biases); });
     };
     if (options_.weights) {
-      const auto layers =
-          blaming(given_.origin("weights"), [&] { return read_model<Scalar>(*options_.weights); });
+      const auto layers = read_model<Scalar>(*options_.weights);
       const std::vector<Index> widths = widths_of(layers);
       if (!options_.layers.empty() && options_.layers != widths) {
         throw UsageError(given_.origin("layers"),
@@ -214,9 +213,10 @@ class NetworkTraining {
     const RunSummary summary = train<Scalar>(training_, *optimizer_, w_, train_options);
     // The watcher sees what comes before an update; the last row comes behind the last one. An
     // automatic rate is known only after its step.
-    if (result.rows.size() < summary.trace.rows.size()) add_row(summary.trace.rows.back());
-    for (std::size_t i = 0; i < result.rows.size(); ++i) {
-      result.rows[i].learning_rate = summary.trace.rows[i].learning_rate;
+    const TraceRow& last = summary.trace.rows.back();
+    if (result.rows.empty() || result.rows.back().index < last.step) add_row(last);
+    for (const TraceRow& row : summary.trace.rows) {
+      result.rows[static_cast<std::size_t>(row.step)].learning_rate = row.learning_rate;
     }
     result.status = summary.status;
     result.steps = summary.steps;

@@ -25,11 +25,11 @@ std::string_view version() { return SYMPORT_VERSION; }
 
 std::vector<Dependency> dependencies() {
   return {
-      {"Eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION,
-                            EIGEN_MINOR_VERSION)},
+      {"Eigen",
+       fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
       {"OpenBLAS", openblas_version()},
-      {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-                          FMT_VERSION % 100)},
+      {"fmt",
+       fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"zlib", zlibVersion()},
   };
 }

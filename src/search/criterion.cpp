@@ -85,12 +85,16 @@ bool Criterion::allows(Orbit& orbit) const {
       !(rate(orbit) * orbit.curvature() <= options_.bound * orbit.grad_sq())) {
     return false;
   }
+  if (options_.objective == ObjectiveKind::decrement) {
+    return value(orbit) <= options_.largest_decrement;
+  }
   if (!std::isfinite(cap_)) return true;
+  // The cheaper condition first.
+  const double next_loss = orbit.next_loss(options_.learning_rate);
+  if (!(next_loss <= start_next_loss_) && std::isfinite(start_next_loss_)) return false;
   const double largest = orbit.largest_curvature();
   const double stability = rate(orbit) * largest;
-  if (!(stability <= cap_ || (largest <= start_curvature_ && stability < 2.0))) return false;
-  const double next_loss = orbit.next_loss(options_.learning_rate);
-  return next_loss <= start_next_loss_ || !std::isfinite(start_next_loss_);
+  return stability <= cap_ || (largest <= start_curvature_ && stability < 2.0);
 }
 
 std::string_view to_string(ObjectiveKind kind) {

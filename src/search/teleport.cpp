@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -39,10 +40,13 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   }
   if (tolerance == 0.0) tolerance = default_drift_tolerance<Scalar>();
   const auto began = std::chrono::steady_clock::now();
-  Criterion criterion(options);
-
   Certificate c;
   c.loss_before = c.loss_after = orbit.objective().value(w);
+  CriterionOptions limits = options;
+  if (c.loss_before > 0.0) {
+    limits.largest_decrement = std::min(limits.largest_decrement, 2.0 * c.loss_before);
+  }
+  Criterion criterion(limits);
   c.grad_sq_before = c.grad_sq_after = orbit.grad_sq();
   c.curvature_before = c.curvature_after = orbit.curvature();
   if (!std::isfinite(c.loss_before) || !std::isfinite(c.grad_sq_before)) {

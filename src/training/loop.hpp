@@ -64,8 +64,7 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
   for (Index t = 0;; ++t) {
     const double rate = options.learning_rate.at(t);
     bool teleported = false;
-    // At rate 0 (the end of a cosine) no step follows that a teleport could improve.
-    if (t < options.max_steps && rate > 0.0 && schedule.contains(t)) {
+    if (t < options.max_steps && schedule.contains(t)) {
       Certificate certificate = teleport(rate, random, state);
       certificate.step = t;
       run.evaluations += certificate.evaluations;

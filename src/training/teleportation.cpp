@@ -34,9 +34,13 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   try {
     orbit = plan.symmetry->orbit(objective, w);
   } catch (const Refusal& refusal) {
+    VectorOf<Scalar> gradient(w.size());
     Certificate certificate;
-    certificate.loss_before = certificate.loss_after = objective.value(w);
-    certificate.evaluations = 0.5;
+    certificate.loss_before = certificate.loss_after = objective.gradient(w, gradient);
+    certificate.grad_sq_before = certificate.grad_sq_after =
+        static_cast<double>(gradient.squaredNorm());
+    certificate.curvature_before = certificate.curvature_after = objective.curvature(w, gradient);
+    certificate.evaluations = 3.0;
     certificate.reason = refusal.what();
     return certificate;
   }
@@ -61,7 +65,6 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   Certificate certificate =
       teleport<Scalar>(objective, *orbit, search, criterion, random, w, tolerance);
   certificate.evaluations += previews * optimizer.preview_evaluations(w.size());
-  if (!exact) certificate.reason += "; not loss-invariant";
   if (!certificate.accepted) return certificate;
   if (plan.state == StatePolicy::reset) {
     state = optimizer.init(w.size());

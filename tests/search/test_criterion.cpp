@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "support/stub_orbit.hpp"
 #include "support/numbers.hpp"
+#include "support/stub_orbit.hpp"
 #include "support/worth.hpp"
 #include "symport/core/status.hpp"
 #include "tolerances.hpp"

@@ -5,7 +5,7 @@
 #include <Eigen/QR>
 
 #include "support/network_laws.hpp"
-#include "symport/core/matrix_exponential.hpp"
+#include "symport/core/dense.hpp"
 #include "symport/objectives/counting.hpp"
 #include "symport/search/closed_form.hpp"
 #include "symport/search/orbit_ascent.hpp"

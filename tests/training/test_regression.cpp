@@ -56,7 +56,7 @@ std::vector<Problem> own_problems() {
 
 struct Setting {
   double learning_rate = 1e-4;
-  Schedule schedule;
+  Schedule schedule{};
   StatePolicy state = StatePolicy::keep;
   const Search* search = nullptr;
 };

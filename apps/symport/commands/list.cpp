@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_forms.hpp"
+#include "network.hpp"
 #include "registry.hpp"
 #include "terminal.hpp"
 
@@ -41,6 +42,7 @@ std::vector<Section> sections() {
       all.back().lines.push_back({entry.name, entry.name, entry.summary});
   };
   add("symmetries", symmetries());
+  add("network symmetries", network_symmetries());
   add("optimizers", optimizers());
   add("searches", searches());
   add("objectives", objectives());

@@ -37,8 +37,7 @@ Precision precision_of(const ArrayMap& arrays) {
 template <Real Scalar>
 int teleport_network(const Given& given, const ArrayMap& arrays, const std::string& weights_file,
                      const std::filesystem::path& out) {
-  const auto layers = blaming(given.origin("weights"),
-                              [&] { return model_from_arrays<Scalar>(arrays, weights_file); });
+  const auto layers = model_from_arrays<Scalar>(arrays, weights_file);
   const auto activation = given.read("activation", Activation::parse);
   const Mlp network(widths_of(layers), activation.value_or(default_activation()),
                     layers.front().b.size() > 0);

@@ -107,8 +107,8 @@ struct NumTraits<symport::Dual<T>> : GenericNumTraits<symport::Dual<T>> {
   };
 };
 
-/// Lets matrices of doubles and of dual numbers stand in one sum, and a matrix of doubles left of one of
-/// dual numbers in a product. (To the right of one it must be `cast` first.)
+/// Lets matrices of doubles and of dual numbers stand in one sum, and a matrix of doubles left of
+/// one of dual numbers in a product. (To the right of one it must be `cast` first.)
 template <class T, class BinaryOp>
 struct ScalarBinaryOpTraits<symport::Dual<T>, double, BinaryOp> {
   using ReturnType = symport::Dual<T>;

@@ -11,8 +11,8 @@ namespace symport {
 
 struct CriterionOptions {
   ObjectiveKind objective = ObjectiveKind::predicted_decrease;
-  /// eta of the optimizer; unused by `decrement`. At 0 (the end of a schedule) no step decreases the
-  /// loss and `predicted_decrease` finds no point better than another.
+  /// eta of the optimizer; unused by `decrement`. At 0 (the end of a schedule) no step decreases
+  /// the loss and `predicted_decrease` finds no point better than another.
   double learning_rate = 1e-3;
   /// Only candidates with eta Phi / J <= bound (infinity: no bound).
   double bound = std::numeric_limits<double>::infinity();
@@ -20,6 +20,9 @@ struct CriterionOptions {
   /// and from which the real next step ends no higher than the one from the start: the quadratic
   /// model sees one direction and two derivatives only. Unset: `default_cap`. Infinity: none.
   std::optional<double> cap = std::nullopt;
+  /// Only candidates with a decrement of at most this: where Phi comes near 0 the quadratic model
+  /// promises more than there is to gain. `teleport` sets it to twice the loss, if that is > 0.
+  double largest_decrement = std::numeric_limits<double>::infinity();
 };
 
 /// The cap when none is given: 1.5 for `predicted_decrease`, infinity (none) for the others.

@@ -20,8 +20,8 @@ struct BestLearningRate {
   VectorOf<Scalar> w;
 };
 
-/// A fair baseline: the run from `start` with every constant rate of the grid, of which the one with
-/// the smallest final loss is returned (the smaller rate among equals). Runs that diverge lose
+/// A fair baseline: the run from `start` with every constant rate of the grid, of which the one
+/// with the smallest final loss is returned (the smaller rate among equals). Runs that diverge lose
 /// against all others. `options.learning_rate` is ignored. When `options.watcher` interrupts a run,
 /// the best so far is returned, with status `interrupted`.
 ///

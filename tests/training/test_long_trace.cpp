@@ -28,7 +28,9 @@ TEST(Trace, ThinsOutLongRunsButKeepsEndsTeleportsAndPoints) {
     const TraceRow& row = trace.rows[i];
     if (row.teleported) ++teleports;
     ASSERT_EQ(trace.points[i][0], static_cast<double>(row.step));
-    if (i > 0) ASSERT_LT(trace.rows[i - 1].step, row.step);
+    if (i > 0) {
+      ASSERT_LT(trace.rows[i - 1].step, row.step);
+    }
     ASSERT_TRUE(row.step % trace.stride == 0 || row.teleported || row.step == steps) << row.step;
   }
   EXPECT_EQ(teleports, 1);

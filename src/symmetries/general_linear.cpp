@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -79,8 +80,8 @@ std::optional<std::vector<MatrixOf<Scalar>>> left_inverses(const MlpObjective<Sc
 
 template <Real Scalar>
 GeneralLinear<Scalar>::GeneralLinear(GeneralLinearOptions options) : options_(std::move(options)) {
-  if (options_.max_rank < 0) {
-    throw InvalidArgument("max_rank", fmt::format("{}", options_.max_rank), "a whole number >= 0");
+  if (options_.max_rank.value_or(0) < 0) {
+    throw InvalidArgument("max_rank", fmt::format("{}", *options_.max_rank), "a whole number >= 0");
   }
 }
 
@@ -121,7 +122,8 @@ std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
                : usable.limit));
     }
   }
-  return std::make_unique<GeneralLinearOrbit<Scalar>>(kept, *ell, w, options_.max_rank, note);
+  const Index max_rank = options_.max_rank.value_or(std::max<Index>(16, kept->samples() / 6));
+  return std::make_unique<GeneralLinearOrbit<Scalar>>(kept, *ell, w, max_rank, note);
 }
 
 template class GeneralLinear<float>;

@@ -20,7 +20,7 @@ constexpr double largest_condition = std::same_as<Scalar, double> ? 1e13 : 1e6;
 template <Real Scalar>
 LowRankMatrix<Scalar>::LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V, Index max_rank)
     : U_(std::move(U)), V_(std::move(V)) {
-  if (max_rank > 0 && U_.cols() > max_rank && max_rank < U_.rows()) truncate(max_rank);
+  if (max_rank > 0 && U_.cols() > 2 * max_rank && max_rank < U_.rows()) truncate(max_rank);
   if (U_.cols() >= U_.rows()) {
     MatrixOf<Scalar> T(U_.rows(), U_.rows());
     multiply<Scalar>(1, false, U_, true, V_, 0, T);

@@ -14,10 +14,10 @@ class LowRankMatrix {
  public:
   /// T = U V', with U and V d x r.
   ///
-  /// Where r exceeds `max_rank` (0: no limit), T is the part U V' Q Q' of that in the leading
-  /// `max_rank` directions Q of its row space, found by one subspace iteration (Halko, Martinsson
-  /// and Tropp, 2011) from a fixed random start. It is the orthogonal projection onto that
-  /// subspace: for a gradient U V', T is still the gradient of the function restricted to it.
+  /// Where r exceeds twice `max_rank` (0: no limit), T is the part U V' Q Q' of that in `max_rank`
+  /// leading directions Q of its row space, found by one subspace iteration (Halko, Martinsson and
+  /// Tropp, 2011) from a fixed random start. It is an orthogonal projection: for a gradient U V', T
+  /// is the gradient of the function restricted to that subspace.
   LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V, Index max_rank = 0);
 
   Index order() const { return U_.rows(); }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "parse_numbers.hpp"
 #include "symport/search/closed_form.hpp"
@@ -110,7 +111,9 @@ std::vector<Option> teleport_flags(const std::string& group) {
            default_cap(ObjectiveKind::predicted_decrease),
            to_string(ObjectiveKind::predicted_decrease), default_cap(ObjectiveKind::gradient_norm)),
        group},
-      {"kappa", "K|auto", "bound on the scales of a closed form, > 1 (default auto)", group},
+      {"kappa", "K|auto",
+       "bound on the scales of a closed form, > 1; a given one is not capped (default auto)",
+       group},
       {"allow-partial-batch", "",
        "where gl cannot keep the whole batch, keep the largest part that it can", group},
   };
@@ -203,6 +206,8 @@ TeleportPlan<Scalar>::TeleportPlan(const TeleportOptions& options, const Given& 
                                      })
                            : search.make(options_.search_steps.value_or(0),
                                          options_.search_rate.value_or(0.0));
+  // A given kappa is the user's own choice of how far to go.
+  if (options_.kappa && !options_.cap) options_.cap = std::numeric_limits<double>::infinity();
   if (!options_.objective && search.name == "fixed") {
     options_.objective = ObjectiveKind::gradient_norm;
   }

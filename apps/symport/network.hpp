@@ -85,6 +85,18 @@ class TeleportPlan {
   std::unique_ptr<Search> search_;
 };
 
+/// Calls `action`, in which a symmetry meets a network; a complaint about the activation is blamed
+/// on that option, any other on the symmetry.
+template <class Action>
+decltype(auto) blaming_symmetry(const Given& given, Action&& action) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const InvalidArgument& error) {
+    const char* option = error.field() == "activation" ? "activation" : "symmetry";
+    throw UsageError(given.origin(option), error.detail());
+  }
+}
+
 /// d_0,...,d_p of layers that were read.
 template <Real Scalar>
 std::vector<Index> widths_of(const std::vector<LayerWeights<Scalar>>& layers);

@@ -82,7 +82,7 @@ class NetworkTraining {
     // Whatever does not fit (targets, loss, symmetry) shows here, before anything is written.
     bind(training_, split_.training);
     if (!options_.teleport.empty()) {
-      blaming(given.origin("symmetry"), [&] {
+      blaming_symmetry(given, [&] {
         try {
           plan_.symmetry().orbit(training_, w_);
         } catch (const Refusal&) {  // a matter of the batch: each teleport says so

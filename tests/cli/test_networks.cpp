@@ -85,7 +85,7 @@ TEST(Teleport, SaysWhatIsWrongWithItsInput) {
       {{"teleport", "--weights", files.weights, "--batch", files.weights, "--out", files.out},
        "W1"},
       {files.teleport({"--symmetry", "glx"}), "did you mean 'gl'"},
-      {files.teleport({"--activation", "tanh"}), "tanh"},
+      {files.teleport({"--activation", "tanh"}), "--activation: found tanh"},
       {files.teleport({"--activation", "asinh", "--symmetry", "rescale"}), "asinh"},
       {files.teleport({"--kappa", "2"}), "--kappa"},
       {files.teleport({"--lr", "-1"}), "--lr"},

@@ -60,7 +60,7 @@ int teleport_network(const Given& given, const ArrayMap& arrays, const std::stri
   VectorOf<Scalar> w = flat_parameters(network, layers);
   Random random(given.read("seed", parse_seed).value_or(0));
   auto state = optimizer->init(w.size());
-  const Certificate certificate = blaming(given.origin("symmetry"), [&] {
+  const Certificate certificate = blaming_symmetry(given, [&] {
     return teleport_in_training<Scalar>(objective, *optimizer, rate.value_or(1.0),
                                         plan.teleportation(never()), random, state, w);
   });

@@ -125,7 +125,11 @@ std::string explanation() {
       "best rate  the smallest final loss among rates from {} to {}, {} a decade; finding it is "
       "not\n"
       "           counted as cost\n"
-      "paper's    {} ascent steps on |gradient|^2 at a fixed rate, from a random angle\n",
+      "paper's    {} ascent steps on |gradient|^2 at a fixed rate, from a random angle\n"
+      "chosen     the schedules of ellipse, quadratic and factorization and the paper's rates "
+      "there,\n"
+      "           by trying several. One greedy teleport can also hurt:\n"
+      "           symport optimize factorization --teleport 0\n",
       rates.lowest, rates.highest, rates.per_decade, *find_entry(searches(), "fixed").steps);
 }
 

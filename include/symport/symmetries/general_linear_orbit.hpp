@@ -28,11 +28,13 @@ namespace symport {
 template <Real Scalar>
 class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
  public:
-  /// `moved[m]`: GL acts on hidden layer m. The activation must be bijective, h_(m-1) of full
-  /// column rank for every moved layer m (std::logic_error), and the objective's last forward pass
-  /// at w; `GeneralLinear::orbit` sees to that. `note` is for the certificate.
-  GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> objective, std::vector<bool> moved,
-                     In<Scalar> w, std::string note = {});
+  /// `ell[m]`: a left inverse of h_(m-1) for every hidden layer m that GL acts on, and empty for
+  /// the others (size p at least). The activation must be bijective and the objective's last
+  /// forward pass at w; `GeneralLinear::orbit` sees to that. Directions are cut to `max_rank` (0:
+  /// no limit; see `LowRankMatrix`); `note` is for the certificate.
+  GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> objective,
+                     const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w, Index max_rank = 0,
+                     std::string note = {});
 
   double grad_sq() override;
   double curvature() override;
@@ -103,6 +105,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
 
   std::shared_ptr<const MlpObjective<Scalar>> objective_;
   std::string note_;
+  Index max_rank_;
   Index samples_;
   FactoredWeights<Scalar> weights_;
   std::array<Point, 2> points_;

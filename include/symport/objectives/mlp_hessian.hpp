@@ -11,14 +11,15 @@ namespace symport {
 /// The Hessian H of a network's loss at one point w, in factors as thin as the batch.
 ///
 /// H maps every vector to one whose block in W_m is A_m h_(m-1)' + delta_m C_m', with A_m (d_m x n)
-/// and C_m (d_(m-1) x n, C_1 = 0); the gradient is of that form too, with A_m = delta_m. So Lanczos'
-/// method from the gradient never leaves these blocks V_m and works on their factors:
+/// and C_m (d_(m-1) x n, C_1 = 0); the gradient is of that form too, with A_m = delta_m. So
+/// Lanczos' method from the gradient never leaves these blocks V_m and works on their factors:
 ///
 ///   P_m = V_m h_(m-1) = A_m K_(m-1) + delta_m (C_m'h_(m-1)),    K_m = h_m'h_m
 ///   Q_m = V_m'delta_m = h_(m-1) (A_m'delta_m) + C_m Delta_m,    Delta_m = delta_m'delta_m
 ///   <V, V~> = sum_m <A_m, P~_m> + <C_m, Q~_m>
 ///   H V:  r_m = P_m + W_m C_m with C_(m+1) = sigma' r_m forwards,  A_p = L'' r_p,
-///         A_(m-1) = sigma' (Q_m + W_m'A_m) + sigma'' r_(m-1) B_(m-1) backwards,  B_(m-1) = W_m'delta_m
+///         A_(m-1) = sigma' (Q_m + W_m'A_m) + sigma'' r_(m-1) B_(m-1) backwards,  B_(m-1) =
+///         W_m'delta_m
 ///
 /// One product H V takes two products of n columns with each of W_2 ... W_p and none with W_1,
 /// instead of the seven of `MlpObjective::hessian_vector`.

@@ -72,6 +72,51 @@ MlpHessian<Scalar>::MlpHessian(const MlpObjective<Scalar>& objective, In<Scalar>
 }
 
 template <Real Scalar>
+MlpHessian<Scalar>::MlpHessian(const MlpHessian& at_w, const std::vector<Vector>& scales)
+    : MlpHessian(at_w) {
+  products_ = 0;
+  scales_.resize(at(layers()) + 1);
+  scales_.front().setOnes(network_.width(0));
+  scales_.back().setOnes(network_.width(layers()));
+  for (Index m = 1; m < layers(); ++m) {
+    scales_[at(m)] = scales[at(m - 1)].template cast<Scalar>();
+    const auto s = scales_[at(m)].array();
+    h_[at(m)].topRows(network_.width(m)).array().colwise() *= s;
+    z_[at(m)].array().colwise() *= s;
+    delta_[at(m)].array().colwise() /= s;
+    K_[at(m)] = gram<Scalar>(h_[at(m)]);
+    Delta_[at(m)] = gram<Scalar>(delta_[at(m)]);
+  }
+}
+
+template <Real Scalar>
+void MlpHessian<Scalar>::add_times(Index m, MatrixIn<Scalar> X, MatrixOut<Scalar> Y) const {
+  const auto W = network_.weights(m, w_);
+  if (scales_.empty()) {
+    multiply<Scalar>(1, false, W, false, X, 1, Y);
+    return;
+  }
+  const MatrixOf<Scalar> unscaled = X.array().colwise() / scales_[at(m - 1)].array();
+  MatrixOf<Scalar> product(W.rows(), X.cols());
+  multiply<Scalar>(1, false, W, false, unscaled, 0, product);
+  Y.array() += product.array().colwise() * scales_[at(m)].array();
+}
+
+template <Real Scalar>
+void MlpHessian<Scalar>::add_transposed_times(Index m, MatrixIn<Scalar> X,
+                                              MatrixOut<Scalar> Y) const {
+  const auto W = network_.weights(m, w_);
+  if (scales_.empty()) {
+    multiply<Scalar>(1, true, W, false, X, 1, Y);
+    return;
+  }
+  const MatrixOf<Scalar> scaled = X.array().colwise() * scales_[at(m)].array();
+  MatrixOf<Scalar> product(W.cols(), X.cols());
+  multiply<Scalar>(1, true, W, false, scaled, 0, product);
+  Y.array() += product.array().colwise() / scales_[at(m - 1)].array();
+}
+
+template <Real Scalar>
 typename MlpHessian<Scalar>::Map MlpHessian<Scalar>::first(Index m, Scalar* x) const {
   return {x + first_[at(m)], network_.width(m), samples_};
 }
@@ -115,14 +160,14 @@ void MlpHessian<Scalar>::apply_hessian(const Scalar* image, Scalar* factors) {
   for (Index m = 1; m <= p; ++m) {
     MatrixOf<Scalar>& r = r_[at(m)];
     r = first(m, image);
-    if (m > 1) multiply<Scalar>(1, false, network_.weights(m, w_), false, second(m, factors), 1, r);
+    if (m > 1) add_times(m, second(m, factors), r);
     if (m < p) second(m + 1, factors) = slope_[at(m)].cwiseProduct(r);
   }
   objective_.loss().template hessian_product<Scalar>(z_[at(p)], r_[at(p)], first(p, factors));
   for (Index m = p; m > 1; --m) {
     auto A = first(m - 1, factors);
     A = second(m, image);
-    multiply<Scalar>(1, true, network_.weights(m, w_), false, first(m, factors), 1, A);
+    add_transposed_times(m, first(m, factors), A);
     A.array() *= slope_[at(m - 1)].array();
     if (bend_[at(m - 1)].size() > 0) {
       A.array() += bend_[at(m - 1)].array() * r_[at(m - 1)].array();
@@ -178,8 +223,13 @@ double MlpHessian<Scalar>::next_loss(double learning_rate) const {
     if (m == 1) {
       z = z_[1];
     } else {
-      z.resize(network_.width(m), samples_);
-      multiply<Scalar>(1, false, network_.augmented(m, w_), false, h, 0, z);
+      z.setZero(network_.width(m), samples_);
+      if (network_.biases()) {
+        const auto bias = network_.augmented(m, w_).rightCols(1);
+        z.colwise() += scales_.empty() ? VectorOf<Scalar>(bias)
+                                       : VectorOf<Scalar>(bias.cwiseProduct(scales_[at(m)]));
+      }
+      add_times(m, h.topRows(network_.width(m - 1)), z);
       multiply<Scalar>(1, true, h_[at(m - 1)], false, h, 0, overlap);
     }
     multiply<Scalar>(-eta, false, delta_[at(m)], false, overlap, 1, z);

@@ -57,7 +57,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
     const SearchOutcome outcome = search.run(orbit, criterion, random);
     c.reason = outcome.reason;
     if (outcome.improved) {
-      VectorOf<Scalar> candidate = w;
+      VectorOf<Scalar> candidate(w.size());
       orbit.commit(candidate);
       c.loss_after = orbit.objective().value(candidate);
       c.grad_sq_after = orbit.grad_sq();

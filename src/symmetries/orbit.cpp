@@ -35,14 +35,18 @@ void BasicOrbit<Scalar>::point_changed() {
 }
 
 template <Real Scalar>
-MlpHessian<Scalar>* BasicOrbit<Scalar>::hessian() {
-  if (hessian_) return hessian_.get();
+std::unique_ptr<MlpHessian<Scalar>> BasicOrbit<Scalar>::make_hessian() {
   const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&objective());
   if (mlp == nullptr || !MlpHessian<Scalar>::worthwhile(*mlp)) return nullptr;
   point_.resize(mlp->dimension());
   commit(point_);
-  hessian_ = std::make_unique<MlpHessian<Scalar>>(*mlp, point_);
   charge(0.5);
+  return std::make_unique<MlpHessian<Scalar>>(*mlp, point_);
+}
+
+template <Real Scalar>
+MlpHessian<Scalar>* BasicOrbit<Scalar>::hessian() {
+  if (!hessian_) hessian_ = make_hessian();
   return hessian_.get();
 }
 

@@ -29,6 +29,11 @@ class MlpHessian {
   /// Evaluates the states at w. Objective and w must outlive this object.
   MlpHessian(const MlpObjective<Scalar>& objective, In<Scalar> w);
 
+  /// The Hessian at s.w instead, where row i of [W_m b_m] is s_i times and column i of W_(m+1)
+  /// 1/s_i times that of w, with s = scales[m-1] for hidden layer m: nothing is evaluated, as h_m
+  /// and delta_m become s times and 1/s times themselves. The activation must be piecewise linear.
+  MlpHessian(const MlpHessian& at_w, const std::vector<Vector>& scales);
+
   /// Whether the factors have fewer entries than w, so that this way is the cheaper one.
   static bool worthwhile(const MlpObjective<Scalar>& objective);
 
@@ -56,6 +61,9 @@ class MlpHessian {
   ConstMap first(Index m, const Scalar* x) const;
   ConstMap second(Index m, const Scalar* x) const;
 
+  /// Y <- W_m X + Y and W_m'X + Y at the scales
+  void add_times(Index m, MatrixIn<Scalar> X, MatrixOut<Scalar> Y) const;
+  void add_transposed_times(Index m, MatrixIn<Scalar> X, MatrixOut<Scalar> Y) const;
   /// image <- (P, Q) of the factors (A, C)
   void apply_metric(const Scalar* factors, Scalar* image);
   /// factors <- those of H V, for V with the image (P, Q)
@@ -72,6 +80,7 @@ class MlpHessian {
   Matrices h_, z_, delta_, slope_;
   Matrices bend_;  ///< sigma''(z_m) B_m; empty if piecewise linear
   Matrices K_, Delta_;
+  std::vector<VectorOf<Scalar>> scales_;  ///< empty: 1
   Matrices r_;
   MatrixOf<Scalar> square_;
 };

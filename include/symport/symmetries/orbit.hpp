@@ -130,12 +130,13 @@ class BasicOrbit : public Orbit {
   /// gradient <- dL/dw at the current point, whose parameters are w. The default evaluates it;
   /// orbits that know it already say so here.
   virtual void current_gradient(In<Scalar> w, Out<Scalar> gradient);
+  /// The Hessian at the current point in factors, if the objective is a network's (not wrapped) and
+  /// that is the cheaper way; else null.
+  virtual std::unique_ptr<MlpHessian<Scalar>> make_hessian();
   /// Adds to `evaluations()`.
   void charge(double gradients) { evaluations_ += gradients; }
 
  private:
-  /// The Hessian at the current point in factors, if the objective is a network's (not wrapped) and
-  /// that is the cheaper way; else null.
   MlpHessian<Scalar>* hessian();
 
   const BasicObjective<Scalar>& objective_;
@@ -143,7 +144,7 @@ class BasicOrbit : public Orbit {
   double evaluations_ = 0.0;
   std::optional<StepForecast> forecast_;
   std::optional<double> largest_curvature_;
-  VectorOf<Scalar> point_;  ///< the parameters that hessian_ refers to
+  VectorOf<Scalar> point_;  ///< the parameters that hessian_ may refer to
   std::unique_ptr<MlpHessian<Scalar>> hessian_;
 };
 

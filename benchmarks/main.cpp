@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The benchmarks behind ./bench: bench_symport --torch PROGRAM [--json FILE] [--rounds N] [PART...]
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <array>
 #include <cstdlib>
@@ -67,6 +68,10 @@ int main(int argc, char** argv) {
       chosen.push_back(argument);
     }
   }
+  // Parameter vectors come and go at every teleport: their pages stay with the process, here and on
+  // LibTorch's side.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   try {
     symport::set_threads(1);
     Report report;

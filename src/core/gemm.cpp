@@ -15,14 +15,25 @@ CBLAS_TRANSPOSE op(bool transpose) { return transpose ? CblasTrans : CblasNoTran
 
 blasint narrow(Index n) { return static_cast<blasint>(n); }
 
+// A single column is not worth packing A for.
 void blas(bool ta, bool tb, Index m, Index n, Index k, float alpha, const float* a, Index lda,
           const float* b, Index ldb, float beta, float* c, Index ldc) {
+  if (n == 1) {
+    cblas_sgemv(CblasColMajor, op(ta), narrow(ta ? k : m), narrow(ta ? m : k), alpha, a,
+                narrow(lda), b, narrow(tb ? ldb : 1), beta, c, 1);
+    return;
+  }
   cblas_sgemm(CblasColMajor, op(ta), op(tb), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda),
               b, narrow(ldb), beta, c, narrow(ldc));
 }
 
 void blas(bool ta, bool tb, Index m, Index n, Index k, double alpha, const double* a, Index lda,
           const double* b, Index ldb, double beta, double* c, Index ldc) {
+  if (n == 1) {
+    cblas_dgemv(CblasColMajor, op(ta), narrow(ta ? k : m), narrow(ta ? m : k), alpha, a,
+                narrow(lda), b, narrow(tb ? ldb : 1), beta, c, 1);
+    return;
+  }
   cblas_dgemm(CblasColMajor, op(ta), op(tb), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda),
               b, narrow(ldb), beta, c, narrow(ldc));
 }

@@ -34,7 +34,7 @@ double largest_singular_value(Index order, const Apply& apply) {
     const double norm = static_cast<double>(x.norm());
     if (!std::isfinite(norm) || norm == 0.0) return norm;
     x /= static_cast<Scalar>(norm);
-    const bool settled = std::abs(norm - value) < 1e-4 * norm;
+    const bool settled = std::abs(norm - value) < 5e-3 * norm;
     value = norm;
     if (settled && k > 3) break;
   }
@@ -73,7 +73,8 @@ GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(std::shared_ptr<const MlpObjectiv
     x.K[0] = gram(objective.h(0));
     MatrixOf<Scalar>& delta = x.delta[at(layers())];
     delta.resize(width(layers()), samples_);
-    objective.loss().template delta<Scalar>(objective.z(layers()), objective.targets(), delta);
+    start_loss_ =
+        objective.loss().template delta<Scalar>(objective.z(layers()), objective.targets(), delta);
     x.Delta[at(layers())] = gram(delta);
     x.z.push_back(objective.z(layers()));
   }

@@ -35,6 +35,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     row_energies_.resize(scales_.size());
   }
 
+  std::optional<double> start_loss() const override { return start_loss_; }
+
   double grad_sq() override {
     need_energies();
     double sum = last_bias_energy_;
@@ -159,7 +161,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   ScaledCurvature<Scalar>& states() {
     if (states_) return *states_;
     if (const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&this->objective())) {
-      mlp->backpropagate(this->start());
+      start_loss_ = mlp->backpropagate(this->start());
       this->charge(0.5);
       keep_states(*mlp);
     } else {
@@ -208,6 +210,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   }
 
   const Mlp& network_;
+  std::optional<double> start_loss_;
   // One vector per hidden layer.
   std::vector<Vector> scales_, base_, direction_;
   std::vector<Vector> column_energies_;  ///< c at s = 1

@@ -36,6 +36,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
                      const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w, Index max_rank = 0,
                      std::string note = {});
 
+  std::optional<double> start_loss() const override { return start_loss_; }
   double grad_sq() override;
   double curvature() override;
   double aim(double weight_grad_sq, double weight_curvature) override;
@@ -112,6 +113,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   std::size_t base_ = 0, current_ = 0;
   Adjoint adjoint_;
   std::vector<std::shared_ptr<const LowRankMatrix<Scalar>>> directions_;
+  double start_loss_ = 0.0;
   double norm_ = 0.0;
   double charged_ = 0.0;
   MatrixOf<Scalar> second_, third_, square_;  ///< scratch: sigma'', sigma''', n x n

@@ -50,6 +50,8 @@ class Orbit {
  public:
   virtual ~Orbit() = default;
 
+  /// The loss at the start, if the orbit has evaluated it already.
+  virtual std::optional<double> start_loss() const { return std::nullopt; }
   /// J at the current point.
   virtual double grad_sq() = 0;
   /// Phi at the current point.

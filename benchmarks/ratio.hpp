@@ -2,41 +2,76 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <vector>
 
 namespace symport::benchmarks {
 
+/// Processor time of this process: for one thread on an idle machine that of the wall clock, and
+/// blind to others on a busy one.
+inline double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Of one call.
+template <class Work>
+double seconds_of(const Work& work) {
+  const double began = processor_seconds();
+  work();
+  return processor_seconds() - began;
+}
+
 struct Ratio {
   double median = 0.0;
   double low = 0.0, high = 0.0;  ///< the quartiles
-  double seconds_a = 0.0;        ///< median time of one call of a
-  double seconds_b = 0.0;
 };
 
-template <class Work>
-double seconds_per_call(const Work& work, int calls) {
-  const auto began = std::chrono::steady_clock::now();
-  for (int i = 0; i < calls; ++i) work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / calls;
+/// Of ratios that were measured one after the other.
+inline Ratio summarize(std::vector<double> ratios) {
+  std::sort(ratios.begin(), ratios.end());
+  const auto quantile = [&](double q) {
+    const double place = q * static_cast<double>(ratios.size() - 1);
+    const auto i = static_cast<std::size_t>(place);
+    const std::size_t next = std::min(i + 1, ratios.size() - 1);
+    return ratios[i] + (place - static_cast<double>(i)) * (ratios[next] - ratios[i]);
+  };
+  return {quantile(0.5), quantile(0.25), quantile(0.75)};
 }
 
-/// Time of a divided by time of b, measured alternately, so that what else the machine does hits
-/// both.
-template <class A, class B>
-Ratio time_ratio(const A& a, const B& b, int rounds, int calls) {
-  std::vector<double> ratios, times_a, times_b;
-  for (int i = 0; i < rounds; ++i) {
-    times_a.push_back(seconds_per_call(a, calls));
-    times_b.push_back(seconds_per_call(b, calls));
-    ratios.push_back(times_a.back() / times_b.back());
+/// Times of several kinds of work, measured in turn, round after round, so that what else the
+/// machine does hits all of them.
+class Alternating {
+ public:
+  explicit Alternating(std::size_t kinds) : seconds_(kinds) {}
+
+  /// Runs all kinds `rounds` times; each returns the seconds that count. The first round, in which
+  /// caches and clocks warm up, is not kept.
+  template <class... Kinds>
+  void run(int rounds, const Kinds&... kinds) {
+    for (int round = 0; round <= rounds; ++round) {
+      std::size_t i = 0;
+      const auto keep = [&](double seconds) {
+        if (round > 0) seconds_[i].push_back(seconds);
+        ++i;
+      };
+      (keep(kinds()), ...);
+    }
   }
-  const auto quantile = [](std::vector<double>& v, double q) {
-    std::sort(v.begin(), v.end());
-    return v[static_cast<std::size_t>(q * static_cast<double>(v.size() - 1))];
-  };
-  return {quantile(ratios, 0.5), quantile(ratios, 0.25), quantile(ratios, 0.75),
-          quantile(times_a, 0.5), quantile(times_b, 0.5)};
-}
+
+  /// Time of kind a over that of kind b, round by round, each divided by its number of units.
+  Ratio ratio(std::size_t a, std::size_t b, double units_a = 1.0, double units_b = 1.0) const {
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < seconds_[a].size(); ++round) {
+      ratios.push_back(seconds_[a][round] / units_a / (seconds_[b][round] / units_b));
+    }
+    return summarize(std::move(ratios));
+  }
+  double median_seconds(std::size_t kind) const { return summarize(seconds_[kind]).median; }
+
+ private:
+  std::vector<std::vector<double>> seconds_;
+};
 
 }  // namespace symport::benchmarks

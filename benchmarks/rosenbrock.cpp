@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// 1000 gradient-descent steps on Rosenbrock's function with 10 teleports of 10 ascent steps each
-// (the paper's setting), without tracing, against the same loop written by hand below.
+// Row 10: 1000 gradient-descent steps on Rosenbrock's function with 10 teleports of 10 ascent steps
+// each (the paper's setting), without tracing; also against the same loop written by hand below.
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <numbers>
+#include <stdexcept>
 #include <symport/symport.hpp>
 
-#include "ratio.hpp"
+#include "parts.hpp"
+
+namespace symport::benchmarks {
 
 namespace {
-
-using symport::Index;
 
 constexpr Index steps = 1000, period = 100, offset = 99, ascent_steps = 10;
 constexpr double learning_rate = 1e-3, ascent_rate = 0.1;
@@ -29,7 +29,7 @@ Point gradient(Point p) {
 /// By hand: nothing but the arithmetic.
 double by_hand() {
   Point p{-1.0, -1.0};
-  symport::Random random(1);
+  Random random(1);
   for (Index t = 0; t < steps; ++t) {
     if (t % period == offset) {
       const double u0 = 10 * (p.x * p.x - p.y), v0 = p.x - 1;
@@ -61,7 +61,6 @@ double by_hand() {
 }
 
 double by_library() {
-  using namespace symport;
   static const Rosenbrock objective;
   static const RotationSymmetry symmetry = rosenbrock_rotation();
   static const FixedAscent search({.steps = ascent_steps, .rate = ascent_rate});
@@ -80,19 +79,32 @@ double by_library() {
 
 }  // namespace
 
-int main() {
-  const double hand = by_hand(), library = by_library();
+void bench_rosenbrock(Bench& bench) {
+  constexpr int runs = 20;
   // The last teleports start in rounding noise of a chaotic ascent; the order of magnitude must
   // agree.
-  if (!(library < 1e-3 && hand < 1e-3)) {
-    fmt::print(stderr, "the two loops disagree: {} and {}\n", hand, library);
-    return EXIT_FAILURE;
+  const double hand = by_hand(), library = by_library();
+  const double libtorch = bench.torch.ask("rosenbrock 1").at(1);
+  if (!(library < 1e-3 && hand < 1e-3 && libtorch < 1e-3)) {
+    throw std::runtime_error(
+        fmt::format("the loops disagree: {} by hand, {} by the library, {} by LibTorch", hand,
+                    library, libtorch));
   }
   volatile double sink = 0.0;
-  const auto ratio = symport::benchmarks::time_ratio([&] { sink = by_library(); },
-                                                     [&] { sink = by_hand(); }, 101, 20);
-  fmt::print(
-      "rosenbrock: library {:.1f} us, by hand {:.1f} us, ratio {:.2f} [{:.2f}, {:.2f}], goal <= "
-      "3\n",
-      1e6 * ratio.seconds_a, 1e6 * ratio.seconds_b, ratio.median, ratio.low, ratio.high);
+  const auto repeated = [&](double (*work)()) {
+    return seconds_of([&] {
+      for (int i = 0; i < runs; ++i) sink = work();
+    });
+  };
+  Alternating times(3);
+  times.run(
+      bench.rounds, [&] { return repeated(by_library); }, [&] { return repeated(by_hand); },
+      [&] { return bench.torch.ask("rosenbrock 1").front(); });
+  bench.report.add({"10", "Rosenbrock, 1000 steps and 10 ten-step teleports: LibTorch / ours",
+                    times.ratio(2, 0, 1, runs), Goal::at_least, 200,
+                    fmt::format("{:.1f} us, LibTorch {:.1f} ms, the same loop by hand {:.1f} us",
+                                1e6 * times.median_seconds(0) / runs, 1e3 * times.median_seconds(2),
+                                1e6 * times.median_seconds(1) / runs)});
 }
+
+}  // namespace symport::benchmarks

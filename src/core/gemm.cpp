@@ -3,6 +3,10 @@
 
 #include <cblas.h>
 
+#include <algorithm>
+
+#include "core/pool.hpp"
+
 namespace symport {
 
 namespace {
@@ -11,25 +15,81 @@ CBLAS_TRANSPOSE op(bool transpose) { return transpose ? CblasTrans : CblasNoTran
 
 blasint narrow(Index n) { return static_cast<blasint>(n); }
 
+// A single column is not worth packing A for.
+void blas(bool ta, bool tb, Index m, Index n, Index k, float alpha, const float* a, Index lda,
+          const float* b, Index ldb, float beta, float* c, Index ldc) {
+  if (n == 1) {
+    cblas_sgemv(CblasColMajor, op(ta), narrow(ta ? k : m), narrow(ta ? m : k), alpha, a,
+                narrow(lda), b, narrow(tb ? ldb : 1), beta, c, 1);
+    return;
+  }
+  cblas_sgemm(CblasColMajor, op(ta), op(tb), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda),
+              b, narrow(ldb), beta, c, narrow(ldc));
+}
+
+void blas(bool ta, bool tb, Index m, Index n, Index k, double alpha, const double* a, Index lda,
+          const double* b, Index ldb, double beta, double* c, Index ldc) {
+  if (n == 1) {
+    cblas_dgemv(CblasColMajor, op(ta), narrow(ta ? k : m), narrow(ta ? m : k), alpha, a,
+                narrow(lda), b, narrow(tb ? ldb : 1), beta, c, 1);
+    return;
+  }
+  cblas_dgemm(CblasColMajor, op(ta), op(tb), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda),
+              b, narrow(ldb), beta, c, narrow(ldc));
+}
+
+/// Multiplications from which a second thread is worth waking.
+constexpr double smallest_part = 5e5;
+/// Parts begin at multiples of this, so that all but the last are made of whole kernel tiles.
+constexpr Index tile = 16;
+
+/// C in as many blocks of rows or columns as there are threads for. The blocks depend on the shape
+/// and the number of threads alone.
+template <Real Scalar>
+void split(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
+           const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
+  if (m == 0 || n == 0) return;
+  // Products are divided here; the BLAS shall not divide them again.
+  static const bool once = (openblas_set_num_threads(1), true);
+  static_cast<void>(once);
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const auto parts = static_cast<int>(std::min(work / smallest_part, double(pool_threads())));
+  if (parts < 2) {
+    blas(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    return;
+  }
+  const bool by_rows = m > n;
+  const Index extent = by_rows ? m : n;
+  const Index tiles = (extent + tile - 1) / tile;
+  run_parts(parts, [&](int part) {
+    const Index first = std::min(extent, tiles * part / parts * tile);
+    const Index count = std::min(extent, tiles * (part + 1) / parts * tile) - first;
+    if (count == 0) return;
+    if (by_rows) {
+      blas(ta, tb, count, n, k, alpha, a + first * (ta ? lda : 1), lda, b, ldb, beta, c + first,
+           ldc);
+    } else {
+      blas(ta, tb, m, count, k, alpha, a, lda, b + first * (tb ? 1 : ldb), ldb, beta,
+           c + first * ldc, ldc);
+    }
+  });
+}
+
 }  // namespace
 
 template <>
 void gemm<float>(bool ta, bool tb, Index m, Index n, Index k, float alpha, const float* a,
                  Index lda, const float* b, Index ldb, float beta, float* c, Index ldc) {
-  if (m == 0 || n == 0) return;
-  cblas_sgemm(CblasColMajor, op(ta), op(tb), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda),
-              b, narrow(ldb), beta, c, narrow(ldc));
+  split(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 template <>
 void gemm<double>(bool ta, bool tb, Index m, Index n, Index k, double alpha, const double* a,
                   Index lda, const double* b, Index ldb, double beta, double* c, Index ldc) {
-  if (m == 0 || n == 0) return;
-  cblas_dgemm(CblasColMajor, op(ta), op(tb), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda),
-              b, narrow(ldb), beta, c, narrow(ldc));
+  split(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-void set_threads(int count) { openblas_set_num_threads(count); }
-int threads() { return openblas_get_num_threads(); }
+void set_threads(int count) { set_pool_threads(count); }
+int threads() { return pool_threads(); }
 
 }  // namespace symport

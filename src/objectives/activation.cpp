@@ -44,11 +44,13 @@ struct Linear {
   }
 };
 
+/// Both branches are computed and one is chosen, so that the loops become vector instructions.
 struct LeakyRelu {
   double slope;
   template <class T>
   T value(T x) const {
-    return x > T(0) ? x : static_cast<T>(slope) * x;
+    const T below = static_cast<T>(slope) * x;
+    return x > T(0) ? x : below;
   }
   template <class T>
   T first(T x) const {
@@ -64,7 +66,8 @@ struct LeakyRelu {
   }
   template <class T>
   T inverse(T y) const {
-    return y > T(0) ? y : y / static_cast<T>(slope);
+    const T below = y / static_cast<T>(slope);
+    return y > T(0) ? y : below;
   }
 };
 
@@ -263,12 +266,16 @@ void visit(const Activation& activation, const F& f) {
   }
 }
 
+/// `f` has its parameters by value: a store to `out` cannot change them. Entries do not depend on
+/// each other, also where `out` is `z` (ivdep).
 template <class Scalar, class F>
-void map_entries(MatrixIn<Scalar> z, MatrixOut<Scalar>& out, const F& f) {
+void map_entries(MatrixIn<Scalar> z, MatrixOut<Scalar>& out, const F f) {
+  const Index rows = z.rows();
   for (Index j = 0; j < z.cols(); ++j) {
     const Scalar* from = z.data() + j * z.outerStride();
     Scalar* to = out.data() + j * out.outerStride();
-    for (Index i = 0; i < z.rows(); ++i) to[i] = f(from[i]);
+#pragma GCC ivdep
+    for (Index i = 0; i < rows; ++i) to[i] = f(from[i]);
   }
 }
 
@@ -353,7 +360,7 @@ bool Activation::odd() const {
 template <Real Scalar>
 void Activation::value(MatrixIn<Scalar> z, MatrixOut<Scalar> out) const {
   visit(*this, [&](const auto& sigma) {
-    map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.value(x); });
+    map_entries<Scalar>(z, out, [sigma](Scalar x) { return sigma.value(x); });
   });
 }
 
@@ -361,19 +368,21 @@ template <Real Scalar>
 void Activation::derivative(int order, MatrixIn<Scalar> z, MatrixOut<Scalar> out) const {
   if (order < 1 || order > 3) throw std::logic_error("Activation::derivative: order is 1, 2 or 3");
   visit(*this, [&](const auto& sigma) {
-    if (order == 1) map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.first(x); });
-    if (order == 2) map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.second(x); });
-    if (order == 3) map_entries<Scalar>(z, out, [&](Scalar x) { return sigma.third(x); });
+    if (order == 1) map_entries<Scalar>(z, out, [sigma](Scalar x) { return sigma.first(x); });
+    if (order == 2) map_entries<Scalar>(z, out, [sigma](Scalar x) { return sigma.second(x); });
+    if (order == 3) map_entries<Scalar>(z, out, [sigma](Scalar x) { return sigma.third(x); });
   });
 }
 
 template <Real Scalar>
 void Activation::scale_by_slope(MatrixIn<Scalar> z, MatrixOut<Scalar> x) const {
-  visit(*this, [&](const auto& sigma) {
+  const Index rows = z.rows();
+  visit(*this, [&](const auto sigma) {
     for (Index j = 0; j < z.cols(); ++j) {
       const Scalar* at = z.data() + j * z.outerStride();
       Scalar* to = x.data() + j * x.outerStride();
-      for (Index i = 0; i < z.rows(); ++i) to[i] *= sigma.first(at[i]);
+#pragma GCC ivdep
+      for (Index i = 0; i < rows; ++i) to[i] *= sigma.first(at[i]);
     }
   });
 }
@@ -383,7 +392,7 @@ void Activation::inverse(MatrixIn<Scalar> h, MatrixOut<Scalar> out) const {
   if (!bijective()) throw std::logic_error("Activation::inverse: " + name() + " has no inverse");
   visit(*this, [&](const auto& sigma) {
     if constexpr (requires { sigma.inverse(Scalar()); }) {
-      map_entries<Scalar>(h, out, [&](Scalar y) { return sigma.inverse(y); });
+      map_entries<Scalar>(h, out, [sigma](Scalar y) { return sigma.inverse(y); });
     }
   });
 }

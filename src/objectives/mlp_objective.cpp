@@ -96,12 +96,18 @@ double MlpObjective<Scalar>::value(In<Scalar> w) const {
 }
 
 template <Real Scalar>
-double MlpObjective<Scalar>::gradient(In<Scalar> w, Out<Scalar> gradient) const {
+double MlpObjective<Scalar>::backpropagate(In<Scalar> w) const {
   forward(w);
   const Index p = network_.layers();
   const double loss = loss_.template delta<Scalar>(z_[at(p)], targets_, delta_[at(p)]);
-  for (Index m = p; m >= 1; --m) {
-    if (m > 1) backward(m, w);
+  for (Index m = p; m > 1; --m) backward(m, w);
+  return loss;
+}
+
+template <Real Scalar>
+double MlpObjective<Scalar>::gradient(In<Scalar> w, Out<Scalar> gradient) const {
+  const double loss = backpropagate(w);
+  for (Index m = network_.layers(); m >= 1; --m) {
     multiply<Scalar>(1, false, delta_[at(m)], true, h_[at(m - 1)], 0,
                      network_.augmented(m, gradient.data()));
   }

@@ -60,14 +60,19 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   };
   // Coarse to fine: a geometric grid, then the gaps beside the best, halved. To ask whether a point
   // is allowed can cost far more than its value, so the grid is asked from its best value
-  // downwards.
+  // downwards. Along growing kappa the values end below the start for good, sooner or later: two in
+  // a row, each below the last, are taken for that.
   const double largest = std::log(options_.max_kappa);
   const double spacing = largest / static_cast<double>(options_.trials);
   std::vector<std::pair<double, double>> grid;  // value, log kappa
-  for (Index i = 1; i <= options_.trials; ++i) {
+  double last = start;
+  int falls = 0;
+  for (Index i = 1; i <= options_.trials && falls < 2; ++i) {
     const double log_kappa = spacing * static_cast<double>(i);
     const double value = value_at(log_kappa);
     if (better(value, start)) grid.emplace_back(value, log_kappa);
+    falls = value < start && value < last ? falls + 1 : 0;
+    last = value;
   }
   std::sort(grid.rbegin(), grid.rend());
   for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);

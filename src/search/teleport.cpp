@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "symport/core/status.hpp"
 
@@ -41,14 +42,15 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   if (tolerance == 0.0) tolerance = default_drift_tolerance<Scalar>();
   const auto began = std::chrono::steady_clock::now();
   Certificate c;
-  c.loss_before = c.loss_after = orbit.objective().value(w);
+  c.grad_sq_before = c.grad_sq_after = orbit.grad_sq();
+  c.curvature_before = c.curvature_after = orbit.curvature();
+  const std::optional<double> known = orbit.start_loss();
+  c.loss_before = c.loss_after = known ? *known : orbit.objective().value(w);
   CriterionOptions limits = options;
   if (c.loss_before > 0.0) {
     limits.largest_decrement = std::min(limits.largest_decrement, 2.0 * c.loss_before);
   }
   Criterion criterion(limits);
-  c.grad_sq_before = c.grad_sq_after = orbit.grad_sq();
-  c.curvature_before = c.curvature_after = orbit.curvature();
   if (!std::isfinite(c.loss_before) || !std::isfinite(c.grad_sq_before)) {
     c.reason = "the start is not finite";
   } else if (c.grad_sq_before == 0.0) {
@@ -57,7 +59,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
     const SearchOutcome outcome = search.run(orbit, criterion, random);
     c.reason = outcome.reason;
     if (outcome.improved) {
-      VectorOf<Scalar> candidate = w;
+      VectorOf<Scalar> candidate(w.size());
       orbit.commit(candidate);
       c.loss_after = orbit.objective().value(candidate);
       c.grad_sq_after = orbit.grad_sq();

@@ -2,7 +2,6 @@
 #include "symport/symmetries/factored_weights.hpp"
 
 #include "symport/core/gemm.hpp"
-#include "symport/symmetries/left_inverse.hpp"
 
 namespace symport {
 
@@ -18,9 +17,8 @@ constexpr Index thin_rows_per_sample = 4;
 
 template <Real Scalar>
 FactoredWeights<Scalar>::FactoredWeights(const MlpObjective<Scalar>& objective,
-                                         std::vector<bool> moved, In<Scalar> w)
+                                         const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w)
     : network_(objective.network()),
-      moved_(std::move(moved)),
       w_(w),
       samples_(objective.samples()),
       start_frames_(at_index(network_.layers()) + 1),
@@ -31,8 +29,8 @@ FactoredWeights<Scalar>::FactoredWeights(const MlpObjective<Scalar>& objective,
   for (Index m = 1; m < network_.layers(); ++m) {
     start_h_[at_index(m)] = objective.h(m).topRows(network_.width(m));
     start_z_[at_index(m)] = objective.z(m);
-    if (!this->moved(m)) continue;
-    start_frames_[at_index(m)].ell = left_inverse<Scalar>(objective.h(m - 1));
+    if (ell[at_index(m)].size() == 0) continue;
+    start_frames_[at_index(m)].ell = ell[at_index(m)];
     start_frames_[at_index(m)].z = objective.z(m);
   }
   frames_ = start_frames_;
@@ -86,7 +84,7 @@ void FactoredWeights<Scalar>::transform(Index m, const GlPosition<Scalar>& at,
                                         MatrixOut<Scalar> W) {
   const Frame& f = frame(m);
   const Index cols = network_.width(m - 1);
-  if (m < network_.layers() && moved(m)) {
+  if (moved(m)) {
     shift_ = at.z[at_index(m)] - f.z;
     multiply<Scalar>(1, false, shift_, false, f.ell, 1, W);
     count(m, samples_);
@@ -135,7 +133,7 @@ void FactoredWeights<Scalar>::times(Index m, const GlPosition<Scalar>& at, Matri
   for (std::size_t i = elements.size(); i > f.first; --i) elements[i - 1].apply_inverse(vector_);
   multiply<Scalar>(1, false, weights(m), false, vector_, beta, out);
   count(m, X.cols());
-  if (m < network_.layers() && moved(m)) {
+  if (moved(m)) {
     multiply<Scalar>(1, false, f.ell.leftCols(network_.width(m - 1)), false, vector_, 0, inverse);
     shift_ = at.z[at_index(m)] - f.z;
     multiply<Scalar>(1, false, shift_, false, inverse, 1, out);
@@ -148,7 +146,7 @@ void FactoredWeights<Scalar>::transposed_times(Index m, const GlPosition<Scalar>
   const Frame& f = frame(m);
   multiply<Scalar>(1, true, weights(m), false, Y, 0, out);
   count(m, Y.cols());
-  if (m < network_.layers() && moved(m)) {
+  if (moved(m)) {
     shift_ = at.z[at_index(m)] - f.z;
     inner_.resize(samples_, Y.cols());
     multiply<Scalar>(1, true, shift_, false, Y, 0, inner_);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "symport/core/status.hpp"
 #include "symport/symmetries/general_linear_orbit.hpp"
@@ -60,10 +62,28 @@ UsableSamples usable_samples(const MlpObjective<Scalar>& objective,
   return usable;
 }
 
+/// The left inverses below every moved layer, at its index; nothing when one does not exist.
+template <Real Scalar>
+std::optional<std::vector<MatrixOf<Scalar>>> left_inverses(const MlpObjective<Scalar>& objective,
+                                                           const std::vector<bool>& moved) {
+  std::vector<MatrixOf<Scalar>> ell(moved.size());
+  for (std::size_t m = 1; m < moved.size(); ++m) {
+    if (!moved[m]) continue;
+    auto inverse = left_inverse<Scalar>(objective.h(static_cast<Index>(m) - 1));
+    if (!inverse) return std::nullopt;
+    ell[m] = std::move(*inverse);
+  }
+  return ell;
+}
+
 }  // namespace
 
 template <Real Scalar>
-GeneralLinear<Scalar>::GeneralLinear(GeneralLinearOptions options) : options_(std::move(options)) {}
+GeneralLinear<Scalar>::GeneralLinear(GeneralLinearOptions options) : options_(std::move(options)) {
+  if (options_.max_rank.value_or(0) < 0) {
+    throw InvalidArgument("max_rank", fmt::format("{}", *options_.max_rank), "a whole number >= 0");
+  }
+}
 
 template <Real Scalar>
 std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
@@ -80,21 +100,30 @@ std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
                           "a bijection of the real line for the symmetry gl (linear, leaky_relu, "
                           "asinh, tanh_extended, sigmoid_extended): gl needs its inverse");
   }
-  mlp->forward(w);
-  const UsableSamples usable = usable_samples(*mlp, moved);
-  if (usable.limit.empty()) {
-    // Not owned: the caller's objective outlives the orbit.
-    const std::shared_ptr<const MlpObjective<Scalar>> borrowed(std::shared_ptr<void>{}, mlp);
-    return std::make_unique<GeneralLinearOrbit<Scalar>>(borrowed, moved, w);
+  // Not owned: the caller's objective outlives the orbit.
+  std::shared_ptr<const MlpObjective<Scalar>> kept(std::shared_ptr<void>{}, mlp);
+  kept->forward(w);
+  auto ell = left_inverses(*kept, moved);
+  std::string note;
+  if (!ell) {
+    const UsableSamples usable = usable_samples(*mlp, moved);
+    if (options_.allow_partial_batch && !usable.samples.empty()) {
+      kept = std::make_shared<const MlpObjective<Scalar>>(mlp->subset(usable.samples));
+      kept->forward(w);
+      ell = left_inverses(*kept, moved);
+      note = fmt::format("on {} of {} samples: {}", usable.samples.size(), mlp->samples(),
+                         usable.limit);
+    }
+    if (!ell) {
+      throw Refusal(
+          "gl: the batch cannot be kept: " +
+          (usable.limit.empty()
+               ? fmt::format("{} samples are linearly dependent to rounding", mlp->samples())
+               : usable.limit));
+    }
   }
-  if (!options_.allow_partial_batch || usable.samples.empty()) {
-    throw Refusal("gl: the batch cannot be kept: " + usable.limit);
-  }
-  auto part = std::make_shared<const MlpObjective<Scalar>>(mlp->subset(usable.samples));
-  part->forward(w);
-  return std::make_unique<GeneralLinearOrbit<Scalar>>(
-      std::move(part), moved, w,
-      fmt::format("on {} of {} samples: {}", usable.samples.size(), mlp->samples(), usable.limit));
+  const Index max_rank = options_.max_rank.value_or(std::max<Index>(16, kept->samples() / 6));
+  return std::make_unique<GeneralLinearOrbit<Scalar>>(kept, *ell, w, max_rank, note);
 }
 
 template class GeneralLinear<float>;

@@ -22,7 +22,10 @@ GlState<Scalar>::GlState(const MlpObjective<Scalar>& objective, In<Scalar> w)
     W_.push_back(network_.augmented(m, w.data()));
     z_.push_back(objective.z(m));
     h_.push_back(objective.h(m - 1));
-    if (m < p) ell_.push_back(left_inverse<Scalar>(h_.back()));
+    if (m == p) break;
+    auto ell = left_inverse<Scalar>(h_.back());
+    if (!ell) throw std::logic_error("GlState: the samples are linearly dependent");
+    ell_.push_back(std::move(*ell));
   }
 }
 

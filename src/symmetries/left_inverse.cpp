@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 
 #include "symport/core/gemm.hpp"
 
@@ -77,15 +76,20 @@ std::vector<Index> independent_columns(MatrixIn<Scalar> h) {
 }
 
 template <Real Scalar>
-MatrixOf<Scalar> left_inverse(MatrixIn<Scalar> h) {
+std::optional<MatrixOf<Scalar>> left_inverse(MatrixIn<Scalar> h) {
   constexpr double smallest = smallest_sine<Scalar> * smallest_sine<Scalar>;
   NormalizedColumns normalized(h);
   const double squared_sine = normalized.factorize();
-  if (!(squared_sine > smallest)) {
-    throw std::logic_error("left_inverse: the columns are not linearly independent");
-  }
   const Index n = h.cols();
-  Matrix inverse = normalized.cholesky.solve(normalized.columns.transpose());
+  if (!(squared_sine > smallest)) {
+    // Without pivoting the sines may look smaller than they are.
+    const bool independent =
+        squared_sine > 0.0 && static_cast<Index>(pivots(normalized, smallest).size()) == n;
+    if (!independent) return std::nullopt;
+  }
+  const Matrix gram_inverse = normalized.cholesky.solve(Matrix::Identity(n, n));
+  Matrix inverse(n, h.rows());
+  multiply<double>(1.0, false, gram_inverse, true, normalized.columns, 0.0, inverse);
   // The Gram matrix has squared the condition number. One Newton step takes that back.
   if (std::numeric_limits<double>::epsilon() >
       0.01 * std::numeric_limits<Scalar>::epsilon() * squared_sine) {
@@ -99,7 +103,7 @@ MatrixOf<Scalar> left_inverse(MatrixIn<Scalar> h) {
 
 template std::vector<Index> independent_columns<float>(MatrixIn<float>);
 template std::vector<Index> independent_columns<double>(MatrixIn<double>);
-template MatrixOf<float> left_inverse<float>(MatrixIn<float>);
-template MatrixOf<double> left_inverse<double>(MatrixIn<double>);
+template std::optional<MatrixOf<float>> left_inverse<float>(MatrixIn<float>);
+template std::optional<MatrixOf<double>> left_inverse<double>(MatrixIn<double>);
 
 }  // namespace symport

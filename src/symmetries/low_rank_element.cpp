@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/low_rank_element.hpp"
 
-#include <Eigen/LU>
+#include <Eigen/QR>
 
+#include "symport/core/dense.hpp"
 #include "symport/core/gemm.hpp"
+#include "symport/core/random.hpp"
 
 namespace symport {
 
 namespace {
 
-/// Smallest reciprocal condition number of I + scale V'U that counts as invertible.
+/// Largest condition number of I + scale V'U at which it counts as invertible.
 template <Real Scalar>
-constexpr double smallest_rcond = std::same_as<Scalar, double> ? 1e-13 : 1e-6;
+constexpr double largest_condition = std::same_as<Scalar, double> ? 1e13 : 1e6;
 
 }  // namespace
 
 template <Real Scalar>
-LowRankMatrix<Scalar>::LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V)
+LowRankMatrix<Scalar>::LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V, Index max_rank)
     : U_(std::move(U)), V_(std::move(V)) {
+  if (max_rank > 0 && U_.cols() > 2 * max_rank && max_rank < U_.rows()) truncate(max_rank);
   if (U_.cols() >= U_.rows()) {
     MatrixOf<Scalar> T(U_.rows(), U_.rows());
     multiply<Scalar>(1, false, U_, true, V_, 0, T);
@@ -36,6 +39,25 @@ LowRankMatrix<Scalar>::LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V)
     multiply<Scalar>(1, true, V_, false, U_, 0, product);
     inner_ = product.template cast<double>();
   }
+}
+
+template <Real Scalar>
+void LowRankMatrix<Scalar>::truncate(Index rank) {
+  // Q spans T'(U G) = V U'U G for random signs G.
+  Random random(0);
+  MatrixOf<Scalar> G(U_.cols(), rank), left(U_.rows(), rank), rows(U_.rows(), rank);
+  for (Index i = 0; i < G.size(); ++i) G.data()[i] = random.bits() % 2 == 0 ? 1 : -1;
+  multiply<Scalar>(1, false, U_, false, G, 0, left);
+  const Scalar size = left.cwiseAbs().maxCoeff();
+  if (size > Scalar(0)) left /= size;
+  multiply<Scalar>(1, true, U_, false, left, 0, G);
+  multiply<Scalar>(1, false, V_, false, G, 0, rows);
+  const Eigen::HouseholderQR<MatrixOf<Scalar>> qr(rows);
+  const MatrixOf<Scalar> Q = qr.householderQ() * MatrixOf<Scalar>::Identity(U_.rows(), rank);
+  multiply<Scalar>(1, true, V_, false, Q, 0, G);
+  multiply<Scalar>(1, false, U_, false, G, 0, left);
+  U_ = std::move(left);
+  V_ = Q;
 }
 
 template <Real Scalar>
@@ -59,9 +81,10 @@ LowRankElement<Scalar>::LowRankElement(std::shared_ptr<const LowRankMatrix<Scala
   const Matrix inner = Matrix::Identity(rank(), rank()) + scale * T_->inner();
   invertible_ = inner.allFinite();
   if (!invertible_) return;
-  const Eigen::PartialPivLU<Matrix> lu(inner);
-  invertible_ = lu.rcond() > smallest_rcond<Scalar>;
-  if (invertible_) core_ = lu.inverse().template cast<Scalar>();
+  const Matrix inverted = inverse(inner);
+  const auto norm = [](const Matrix& A) { return A.cwiseAbs().colwise().sum().maxCoeff(); };
+  invertible_ = inverted.allFinite() && norm(inner) * norm(inverted) < largest_condition<Scalar>;
+  if (invertible_) core_ = inverted.template cast<Scalar>();
 }
 
 template <Real Scalar>

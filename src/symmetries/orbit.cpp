@@ -3,12 +3,16 @@
 
 #include <stdexcept>
 
+#include "symport/objectives/mlp_hessian.hpp"
+
 namespace symport {
 
 namespace {
 
 /// Enough for the largest eigenvalue to a few per cent on networks; exact below this dimension.
 constexpr Index lanczos_steps = 12;
+/// Residual, relative to the eigenvalue, at which fewer steps do.
+constexpr double lanczos_tolerance = 0.02;
 
 }  // namespace
 
@@ -27,6 +31,23 @@ template <Real Scalar>
 void BasicOrbit<Scalar>::point_changed() {
   forecast_.reset();
   largest_curvature_.reset();
+  hessian_.reset();
+}
+
+template <Real Scalar>
+std::unique_ptr<MlpHessian<Scalar>> BasicOrbit<Scalar>::make_hessian() {
+  const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&objective());
+  if (mlp == nullptr || !MlpHessian<Scalar>::worthwhile(*mlp)) return nullptr;
+  point_.resize(mlp->dimension());
+  commit(point_);
+  charge(0.5);
+  return std::make_unique<MlpHessian<Scalar>>(*mlp, point_);
+}
+
+template <Real Scalar>
+MlpHessian<Scalar>* BasicOrbit<Scalar>::hessian() {
+  if (!hessian_) hessian_ = make_hessian();
+  return hessian_.get();
 }
 
 template <Real Scalar>
@@ -52,6 +73,11 @@ StepForecast BasicOrbit<Scalar>::forecast() {
 
 template <Real Scalar>
 double BasicOrbit<Scalar>::largest_curvature() {
+  if (!largest_curvature_ && hessian()) {
+    const Index before = hessian_->products();
+    largest_curvature_ = hessian_->largest_eigenvalue(lanczos_steps, lanczos_tolerance);
+    charge(0.5 * static_cast<double>(hessian_->products() - before));
+  }
   if (!largest_curvature_) {
     const Index n = objective().dimension();
     VectorOf<Scalar> w(n), gradient(n);
@@ -66,6 +92,10 @@ double BasicOrbit<Scalar>::largest_curvature() {
 
 template <Real Scalar>
 double BasicOrbit<Scalar>::next_loss(double learning_rate) {
+  if (!next_step_ && hessian()) {
+    charge(0.5);
+    return hessian_->next_loss(learning_rate);
+  }
   const Index n = objective().dimension();
   VectorOf<Scalar> w(n), gradient(n);
   commit(w);
@@ -80,6 +110,12 @@ double BasicOrbit<Scalar>::next_loss(double learning_rate) {
   charge(0.5);
   return objective().value(w);
 }
+
+template <Real Scalar>
+BasicOrbit<Scalar>::BasicOrbit(const BasicObjective<Scalar>& objective) : objective_(objective) {}
+
+template <Real Scalar>
+BasicOrbit<Scalar>::~BasicOrbit() = default;
 
 template class BasicOrbit<float>;
 template class BasicOrbit<double>;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/paper_orbit.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <cmath>
+
+#include "symport/core/dense.hpp"
 
 namespace symport {
 
@@ -170,10 +171,7 @@ template <Real Scalar>
 double PaperOrbit<Scalar>::condition() const {
   double worst = 1.0;
   for (Index q = 1; q < layers(); ++q) {
-    const Matrix g = current().g[at(q)].template cast<double>();
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(g.transpose() * g, Eigen::EigenvaluesOnly);
-    worst =
-        std::max(worst, std::sqrt(solver.eigenvalues()[g.rows() - 1] / solver.eigenvalues()[0]));
+    worst = std::max(worst, condition_number(current().g[at(q)].template cast<double>()));
   }
   return worst;
 }

@@ -9,6 +9,7 @@
 #include "symmetries/network_requirements.hpp"
 #include "symmetries/scale_units.hpp"
 #include "symmetries/scaled_curvature.hpp"
+#include "symport/objectives/mlp_hessian.hpp"
 #include "symport/symmetries/linear_orbit.hpp"
 
 namespace symport {
@@ -34,6 +35,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     row_energies_.resize(scales_.size());
   }
 
+  std::optional<double> start_loss() const override { return start_loss_; }
+
   double grad_sq() override {
     need_energies();
     double sum = last_bias_energy_;
@@ -45,9 +48,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
   double curvature() override {
     if (!curvature_) {
-      this->start_gradient();
-      curvature_ = (*scaled_curvature_)(this->start(), scales_);
-      this->charge(scaled_curvature_->cost());
+      curvature_ = states().curvature(this->start());
+      this->charge(states().cost());
     }
     return *curvature_;
   }
@@ -57,9 +59,9 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     need_energies();
     for (Index m = 1; m < network_.layers(); ++m) {
       const auto squares = scales_[at(m)].array().square();
-      direction_[at(m)] =
-          2.0 * weight_grad_sq *
-          (current_column_energies(m).array() * squares - row_energies_[at(m)].array() / squares);
+      direction_[at(m)] = 2.0 * weight_grad_sq *
+                          (states().column_energies(m, false).array() * squares -
+                           row_energies_[at(m)].array() / squares);
     }
     if (weight_curvature != 0.0) add_curvature_direction(weight_curvature);
     double sum = 0.0;
@@ -93,16 +95,17 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
   void solve(ObjectiveKind, double, double kappa) override {
     need_constant_energies();
+    forget();
     for (Index m = 1; m < network_.layers(); ++m) {
-      row_energies_[at(m)] = weighted_rows(m);
+      row_energies_[at(m)] = states().row_energies(m);
       const Vector& r = row_energies_[at(m)];
       const Vector& c = column_energies_[at(m)];
       for (Index i = 0; i < r.size(); ++i) {
         const bool dead = r[i] == 0.0 && c[i] == 0.0;
         scales_[at(m)][i] = dead ? 1.0 : c[i] >= r[i] ? kappa : 1.0 / kappa;
       }
+      states().set_scales(m, scales_[at(m)]);
     }
-    scales_changed();
     has_energies_ = true;
     base_ = scales_;
   }
@@ -138,64 +141,59 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     unscale_units(network_, squares, covector);
   }
 
-  void start_evaluated() override { scaled_curvature_.emplace(*find_mlp(this->objective())); }
+  std::unique_ptr<MlpHessian<Scalar>> make_hessian() override {
+    const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&this->objective());
+    if (mlp == nullptr || !MlpHessian<Scalar>::worthwhile(*mlp)) return nullptr;
+    if (!start_hessian_) start_hessian_.emplace(*mlp, this->start());
+    return std::make_unique<MlpHessian<Scalar>>(*start_hessian_, scales_);
+  }
 
-  void scales_changed() {
+  void start_evaluated() override {
+    if (!states_) keep_states(*find_mlp(this->objective()));
+  }
+  void keep_states(const MlpObjective<Scalar>& evaluated) {
+    states_.emplace(evaluated);
+    for (Index m = 1; m < network_.layers(); ++m) states_->set_scales(m, scales_[at(m)]);
+  }
+
+  /// The states at the start, with the current scales. They take a gradient without its matrices,
+  /// if the objective is the network's own and not a wrapper that wants to be asked.
+  ScaledCurvature<Scalar>& states() {
+    if (states_) return *states_;
+    if (const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&this->objective())) {
+      start_loss_ = mlp->backpropagate(this->start());
+      this->charge(0.5);
+      keep_states(*mlp);
+    } else {
+      this->start_gradient();
+    }
+    return *states_;
+  }
+
+  void forget() {
     this->element_changed();
     curvature_.reset();
     has_energies_ = false;
   }
-
-  /// G_m at the start, with its column of biases.
-  auto gradient(Index m) { return network_.augmented(m, this->start_gradient().data()); }
-
-  /// Squared norms of the rows of G_m with its columns at their current scale.
-  Vector weighted_rows(Index m) {
-    if (m == 1) return first_row_energies_;
-    const auto G = gradient(m);
-    const Vector& s = scales_[at(m - 1)];
-    Vector rows = Vector::Zero(G.rows());
-    for (Index j = 0; j < G.cols(); ++j) {
-      const double weight = j < s.size() ? s[j] * s[j] : 1.0;
-      rows += weight * G.col(j).template cast<double>().cwiseAbs2();
-    }
-    return rows;
-  }
-
-  /// Squared norms of the columns of G_(m+1) with its rows at their current scale.
-  Vector current_column_energies(Index m) {
-    if (m + 1 == network_.layers()) return column_energies_[at(m)];
-    const auto G = gradient(m + 1);
-    const Vector weights = scales_[at(m + 1)].cwiseAbs2().cwiseInverse();
-    Vector columns(network_.width(m));
-    for (Index j = 0; j < columns.size(); ++j) {
-      columns[j] = weights.dot(G.col(j).template cast<double>().cwiseAbs2());
-    }
-    return columns;
+  void scales_changed() {
+    forget();
+    if (!states_) return;
+    for (Index m = 1; m < network_.layers(); ++m) states_->set_scales(m, scales_[at(m)]);
   }
 
   /// What does not depend on the scales.
   void need_constant_energies() {
     if (!column_energies_.empty()) return;
-    const Index p = network_.layers();
-    first_row_energies_ = gradient(1).template cast<double>().rowwise().squaredNorm();
-    for (Index m = 1; m < p; ++m) {
-      column_energies_.push_back(gradient(m + 1)
-                                     .leftCols(network_.width(m))
-                                     .template cast<double>()
-                                     .colwise()
-                                     .squaredNorm()
-                                     .transpose());
+    for (Index m = 1; m < network_.layers(); ++m) {
+      column_energies_.push_back(states().column_energies(m, true));
     }
-    if (network_.biases()) {
-      last_bias_energy_ = gradient(p).rightCols(1).template cast<double>().squaredNorm();
-    }
+    last_bias_energy_ = states().last_bias_energy();
   }
 
   void need_energies() {
     need_constant_energies();
     if (has_energies_) return;
-    for (Index m = 1; m < network_.layers(); ++m) row_energies_[at(m)] = weighted_rows(m);
+    for (Index m = 1; m < network_.layers(); ++m) row_energies_[at(m)] = states().row_energies(m);
     has_energies_ = true;
   }
 
@@ -212,14 +210,15 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   }
 
   const Mlp& network_;
+  std::optional<double> start_loss_;
   // One vector per hidden layer.
   std::vector<Vector> scales_, base_, direction_;
   std::vector<Vector> column_energies_;  ///< c at s = 1
-  Vector first_row_energies_;
   double last_bias_energy_ = 0.0;
   std::vector<Vector> row_energies_;  ///< r at the current scales of the layer below
   bool has_energies_ = false;
-  std::optional<ScaledCurvature<Scalar>> scaled_curvature_;
+  std::optional<ScaledCurvature<Scalar>> states_;
+  std::optional<MlpHessian<Scalar>> start_hessian_;
   std::optional<double> curvature_;
 };
 

@@ -7,10 +7,13 @@
 
 namespace symport {
 
-/// Phi of a network with rescaled hidden units, for many scales at one w.
+/// Norms of the gradient and Phi of a network with rescaled hidden units, for many scales at one w,
+/// from the states of the batch alone.
 ///
-/// Phi = v'H v at w with V_m = D_m^-2 G_m D_(m-1)^2, D_m = diag(s) of hidden layer m and 1
-/// elsewhere (see LinearOrbit), and G_m = delta_m h_(m-1)' has the rank of the batch. So in
+/// The gradient at the scales is G'_m = D_m^-1 G_m D_(m-1) with G_m = delta_m h_(m-1)', D_m =
+/// diag(s) of hidden layer m and 1 elsewhere, and Phi = v'H v at w with V_m = D_m^-2 G_m D_(m-1)^2
+/// (see LinearOrbit). All of them have the rank of the batch: with K_m = h_m' D_m^2 h_m the squared
+/// norms of rows of G_m D_(m-1) are the diagonal of delta_m K_(m-1) delta_m', and in
 ///   r_m = V_m h_(m-1) + W_m R_(m-1),    R_m = sigma' r_m
 ///   s_m = 2 V_m R_(m-1) + W_m S_(m-1),  S_m = sigma' s_m   (sigma'' = 0, so s_1 = 0)
 ///   Phi = <r_p, L'' r_p> + <delta_p, s_p>
@@ -19,22 +22,37 @@ namespace symport {
 template <Real Scalar>
 class ScaledCurvature {
  public:
-  /// Keeps a copy of the states; the objective's last call must have been `gradient`, and its
-  /// activation piecewise linear. The objective must outlive this object.
+  /// Keeps a copy of the states; the objective's last call must have been `gradient` or
+  /// `backpropagate`, and its activation piecewise linear. The objective must outlive this object.
   explicit ScaledCurvature(const MlpObjective<Scalar>& objective);
 
-  /// Phi at the scales of w, the parameters of that gradient.
-  double operator()(In<Scalar> w, const std::vector<Vector>& scales);
-  /// The work of one call, in gradients.
+  /// s of hidden layer m; 1 at first.
+  void set_scales(Index m, const Vector& s);
+  /// Squared norms of the rows of G_m D_(m-1).
+  Vector row_energies(Index m);
+  /// Squared norms of the columns of D_(m+1)^-1 G_(m+1), without that of the biases; at scales 1
+  /// above when `plain`.
+  Vector column_energies(Index m, bool plain) const;
+  /// That of the biases of the last layer.
+  double last_bias_energy() const;
+  /// Phi at the scales, w being the parameters of the states.
+  double curvature(In<Scalar> w);
+  /// The work of one curvature, in gradients.
   double cost() const { return cost_; }
 
  private:
   using Matrices = std::vector<MatrixOf<Scalar>>;
 
+  /// delta_m K_(m-1)
+  const MatrixOf<Scalar>& product(Index m);
+
   const MlpObjective<Scalar>& objective_;
-  // Index m is layer m. RS_ holds [R_m S_m] side by side.
-  Matrices h_, slope_, delta_, RS_;
+  // Index m is layer m. RS_ holds [R_m S_m] side by side, weighted_ D_m^2 h_m.
+  Matrices h_, slope_, delta_, weighted_, product_, RS_;
+  std::vector<bool> has_product_;
+  std::vector<VectorOf<Scalar>> squares_;  ///< s^2
   MatrixOf<Scalar> outputs_;
+  MatrixOf<Scalar> gram_, rs_;
   double cost_ = 0.0;
 };
 

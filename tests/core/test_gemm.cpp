@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <thread>
+
 #include "support/numbers.hpp"
 #include "tolerances.hpp"
 
@@ -49,6 +52,62 @@ TYPED_TEST(Gemm, DoesNothingToAnEmptyResult) {
   TypeParam untouched = 3;
   gemm<TypeParam>(false, false, 0, 4, 2, 1, &untouched, 1, &untouched, 2, 0, &untouched, 1);
   EXPECT_EQ(untouched, TypeParam(3));
+}
+
+/// Products large enough to be divided, in shapes that divide unevenly.
+template <class Scalar>
+std::vector<MatrixOf<Scalar>> large_products() {
+  Random random(2);
+  std::vector<MatrixOf<Scalar>> results;
+  for (const auto& [m, n, k] :
+       {std::array<Index, 3>{301, 37, 203}, {37, 301, 203}, {129, 129, 99}}) {
+    for (const bool ta : {false, true}) {
+      for (const bool tb : {false, true}) {
+        const MatrixOf<Scalar> A =
+            random.normal_matrix(ta ? k : m, ta ? m : k).template cast<Scalar>();
+        const MatrixOf<Scalar> B =
+            random.normal_matrix(tb ? n : k, tb ? k : n).template cast<Scalar>();
+        results.push_back(random.normal_matrix(m, n).template cast<Scalar>());
+        multiply<Scalar>(Scalar(0.5), ta, A, tb, B, Scalar(2), results.back());
+      }
+    }
+  }
+  return results;
+}
+
+TYPED_TEST(Gemm, IsTheSameToRoundingForAnyNumberOfThreadsAndBitForBitForOne) {
+  const double allowed =
+      std::is_same_v<TypeParam, double> ? tolerance::rounding : tolerance::single_precision;
+  const int before = threads();
+  set_threads(1);
+  const auto serial = large_products<TypeParam>();
+  for (const int count : {2, 3, 5}) {
+    set_threads(count);
+    const auto first = large_products<TypeParam>();
+    for (int repetition = 0; repetition < 5; ++repetition) {
+      const auto again = large_products<TypeParam>();
+      for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(again[i], first[i]) << i;
+    }
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      EXPECT_LE((first[i] - serial[i]).norm(), allowed * serial[i].norm()) << i;
+    }
+  }
+  set_threads(before);
+}
+
+TEST(Threads, ServeSeveralCallersAtOnce) {
+  const int before = threads();
+  set_threads(2);
+  const auto alone = large_products<double>();
+  std::vector<std::vector<Matrix>> results(3);
+  {
+    std::vector<std::jthread> callers;
+    for (auto& result : results) {
+      callers.emplace_back([&result] { result = large_products<double>(); });
+    }
+  }
+  for (const auto& result : results) EXPECT_EQ(result, alone);
+  set_threads(before);
 }
 
 TEST(Threads, AreAsManyAsWereSet) {

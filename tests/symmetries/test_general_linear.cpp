@@ -181,6 +181,28 @@ TEST(GeneralLinear, DirectionsAreTheDerivativesAlongTheOrbitAwayFromTheStart) {
   }
 }
 
+TEST(GeneralLinear, CutDirectionsAreDerivativesToo) {
+  Random random(31);
+  auto [objective, w] =
+      random_problem<double>({70, 60, 50, 9}, "leaky_relu:0.1", "cross_entropy", true, 6, random);
+  double whole = 0.0;
+  for (const Index max_rank : {0, 8}) {
+    const auto orbit = GeneralLinear<double>({.max_rank = max_rank}).orbit(objective, w);
+    const double norm = orbit->aim(1.0, -0.1);
+    if (max_rank == 0) whole = norm;
+    EXPECT_LE(norm, whole);
+    EXPECT_GT(norm, 0.8 * whole);
+    EXPECT_EQ(gl(*orbit).direction(1)->rank(), max_rank == 0 ? 18 : 8);
+    const auto value = [&] { return orbit->grad_sq() - 0.1 * orbit->curvature(); };
+    const double start = value();
+    const auto remainder = [&](double length) {
+      EXPECT_TRUE(orbit->move(length));
+      return value() - start - length * norm;
+    };
+    EXPECT_GT(taylor_slope(remainder, 1e-3, 1e-12 * std::abs(start)), 1.9) << max_rank;
+  }
+}
+
 TEST(GeneralLinear, ActsOnChosenLayersOnly) {
   Random random(21);
   auto [objective, w] =
@@ -197,6 +219,7 @@ TEST(GeneralLinear, ActsOnChosenLayersOnly) {
   }
   EXPECT_EQ(gl(*orbit).direction(1), nullptr);
   EXPECT_THROW(GeneralLinear<double>({.layers = {4}}).orbit(objective, w), InvalidArgument);
+  EXPECT_THROW(GeneralLinear<double>({.max_rank = -1}), InvalidArgument);
 }
 
 TEST(GeneralLinear, ALayerBelowNoMovedOneMayBeNarrow) {

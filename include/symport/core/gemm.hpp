@@ -20,7 +20,9 @@ void multiply(Scalar alpha, bool transpose_a, MatrixIn<Scalar> A, bool transpose
        A.data(), A.outerStride(), B.data(), B.outerStride(), beta, C.data(), C.outerStride());
 }
 
-/// Threads that the matrix products may use (all pools that the library starts).
+/// Threads that matrix products are divided among; 1 until set. The result is a function of the
+/// inputs and of this number, bit for bit; for different numbers it is equal to rounding. The BLAS
+/// itself is kept to one thread.
 void set_threads(int count);
 int threads();
 

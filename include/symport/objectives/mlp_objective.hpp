@@ -63,7 +63,9 @@ class MlpObjective final : public BasicObjective<Scalar> {
   void forward(In<Scalar> w) const;
   const MatrixOf<Scalar>& h(Index m) const { return h_[static_cast<std::size_t>(m)]; }
   const MatrixOf<Scalar>& z(Index m) const { return z_[static_cast<std::size_t>(m)]; }
-  /// dL/dz_m, m >= 1, of the last `gradient`. Good until the next call.
+  /// As `forward`, and `delta(m)` for m >= 1: a gradient without its matrices. Returns L(w).
+  double backpropagate(In<Scalar> w) const;
+  /// dL/dz_m, m >= 1, of the last `gradient` or `backpropagate`. Good until the next call.
   const MatrixOf<Scalar>& delta(Index m) const { return delta_[static_cast<std::size_t>(m)]; }
 
  private:

@@ -9,7 +9,9 @@ struct ClosedFormOptions {
   double kappa =
       0.0;  ///< bound on the group element where one is needed; 0: chosen by the criterion
   double max_kappa = 64.0;  ///< largest one tried when chosen
-  Index trials = 13;        ///< values of kappa tried, geometric between 1 and `max_kappa`
+  /// Values of kappa tried, geometric between 1 and `max_kappa`; fewer when two in a row fall below
+  /// the start.
+  Index trials = 13;
 };
 
 /// Goes straight to the maximiser where the orbit knows it: quadratic forms (an eigenvector),

@@ -25,11 +25,13 @@ struct GlPosition {
 template <Real Scalar>
 class FactoredWeights {
  public:
-  /// `moved[m]`: g_m acts on hidden layer m (else g_m = I). `objective` must have done a forward
-  /// pass at w. h_(m-1) must have full column rank for each moved layer m.
-  FactoredWeights(const MlpObjective<Scalar>& objective, std::vector<bool> moved, In<Scalar> w);
+  /// `ell[m]` = l_(m-1), a left inverse of h_(m-1), for every hidden layer m that g_m acts on, and
+  /// empty for the others (g_m = I). The objective's last forward pass must be at w.
+  FactoredWeights(const MlpObjective<Scalar>& objective, const std::vector<MatrixOf<Scalar>>& ell,
+                  In<Scalar> w);
 
-  bool moved(Index m) const { return moved_[static_cast<std::size_t>(m)]; }
+  /// g_m acts on layer m.
+  bool moved(Index m) const { return start_frames_[static_cast<std::size_t>(m)].ell.size() > 0; }
   /// The start of the orbit.
   GlPosition<Scalar> start() const;
   /// Forgets all elements: the base is the start again.
@@ -76,7 +78,6 @@ class FactoredWeights {
   void count(Index m, Index columns);
 
   Mlp network_;
-  std::vector<bool> moved_;
   VectorOf<Scalar> w_;
   Index samples_;
   std::vector<Frame> frames_, start_frames_;

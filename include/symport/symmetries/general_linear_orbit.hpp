@@ -28,12 +28,15 @@ namespace symport {
 template <Real Scalar>
 class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
  public:
-  /// `moved[m]`: GL acts on hidden layer m. The activation must be bijective, h_(m-1) of full
-  /// column rank for every moved layer m (std::logic_error), and the objective's last forward pass
-  /// at w; `GeneralLinear::orbit` sees to that. `note` is for the certificate.
-  GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> objective, std::vector<bool> moved,
-                     In<Scalar> w, std::string note = {});
+  /// `ell[m]`: a left inverse of h_(m-1) for every hidden layer m that GL acts on, and empty for
+  /// the others (size p at least). The activation must be bijective and the objective's last
+  /// forward pass at w; `GeneralLinear::orbit` sees to that. Directions are cut to `max_rank` (0:
+  /// no limit; see `LowRankMatrix`); `note` is for the certificate.
+  GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> objective,
+                     const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w, Index max_rank = 0,
+                     std::string note = {});
 
+  std::optional<double> start_loss() const override { return start_loss_; }
   double grad_sq() override;
   double curvature() override;
   double aim(double weight_grad_sq, double weight_curvature) override;
@@ -103,12 +106,14 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
 
   std::shared_ptr<const MlpObjective<Scalar>> objective_;
   std::string note_;
+  Index max_rank_;
   Index samples_;
   FactoredWeights<Scalar> weights_;
   std::array<Point, 2> points_;
   std::size_t base_ = 0, current_ = 0;
   Adjoint adjoint_;
   std::vector<std::shared_ptr<const LowRankMatrix<Scalar>>> directions_;
+  double start_loss_ = 0.0;
   double norm_ = 0.0;
   double charged_ = 0.0;
   MatrixOf<Scalar> second_, third_, square_;  ///< scratch: sigma'', sigma''', n x n

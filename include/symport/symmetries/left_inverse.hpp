@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "symport/core/types.hpp"
@@ -17,9 +18,9 @@ template <Real Scalar>
 std::vector<Index> independent_columns(MatrixIn<Scalar> h);
 
 /// h+ = (h'h)^-1 h' (columns of h x rows of h) with h+ h = I, by Cholesky's method in double and,
-/// where that is not enough, one Newton step l <- (2I - l h) l. Requires full column rank as above;
-/// throws std::logic_error otherwise.
+/// where that is not enough, one Newton step l <- (2I - l h) l. Nothing when the columns are not
+/// linearly independent in the sense above.
 template <Real Scalar>
-MatrixOf<Scalar> left_inverse(MatrixIn<Scalar> h);
+std::optional<MatrixOf<Scalar>> left_inverse(MatrixIn<Scalar> h);
 
 }  // namespace symport

@@ -7,13 +7,18 @@
 
 namespace symport {
 
-/// A d x d matrix T = U V' in factors of rank r <= d. Where r would exceed d, T itself takes U's
+/// A d x d matrix T = U V' in factors of rank r < d. Where r would reach d, T itself takes U's
 /// place and V is empty, which stands for the identity.
 template <Real Scalar>
 class LowRankMatrix {
  public:
-  /// U, V: d x r.
-  LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V);
+  /// T = U V', with U and V d x r.
+  ///
+  /// Where r exceeds twice `max_rank` (0: no limit), T is the part U V' Q Q' of that in `max_rank`
+  /// leading directions Q of its row space, found by one subspace iteration (Halko, Martinsson and
+  /// Tropp, 2011) from a fixed random start. It is an orthogonal projection: for a gradient U V', T
+  /// is the gradient of the function restricted to that subspace.
+  LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V, Index max_rank = 0);
 
   Index order() const { return U_.rows(); }
   Index rank() const { return U_.cols(); }
@@ -28,6 +33,8 @@ class LowRankMatrix {
   MatrixOf<Scalar> to_dense() const;
 
  private:
+  void truncate(Index rank);
+
   MatrixOf<Scalar> U_, V_;
   Matrix inner_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "symport/objectives/objective.hpp"
 
 namespace symport {
+
+template <Real Scalar>
+class MlpHessian;
 
 /// What the quadratic model says of the step u that the optimizer would take at an orbit point.
 struct StepForecast {
@@ -46,6 +50,8 @@ class Orbit {
  public:
   virtual ~Orbit() = default;
 
+  /// The loss at the start, if the orbit has evaluated it already.
+  virtual std::optional<double> start_loss() const { return std::nullopt; }
   /// J at the current point.
   virtual double grad_sq() = 0;
   /// Phi at the current point.
@@ -97,6 +103,8 @@ using NextStep = std::function<void(In<Scalar> w, In<Scalar> gradient, Out<Scala
 template <Real Scalar>
 class BasicOrbit : public Orbit {
  public:
+  ~BasicOrbit() override;
+
   /// w <- the current point.
   virtual void commit(Out<Scalar> w) = 0;
   /// covector <- J^-T covector, J the Jacobian of the action from the start to the current point:
@@ -117,22 +125,29 @@ class BasicOrbit : public Orbit {
 
  protected:
   /// `objective` must outlive the orbit.
-  explicit BasicOrbit(const BasicObjective<Scalar>& objective) : objective_(objective) {}
+  explicit BasicOrbit(const BasicObjective<Scalar>& objective);
 
   /// To be called whenever the current point moves: forgets the numbers kept here.
   void point_changed();
   /// gradient <- dL/dw at the current point, whose parameters are w. The default evaluates it;
   /// orbits that know it already say so here.
   virtual void current_gradient(In<Scalar> w, Out<Scalar> gradient);
+  /// The Hessian at the current point in factors, if the objective is a network's (not wrapped) and
+  /// that is the cheaper way; else null.
+  virtual std::unique_ptr<MlpHessian<Scalar>> make_hessian();
   /// Adds to `evaluations()`.
   void charge(double gradients) { evaluations_ += gradients; }
 
  private:
+  MlpHessian<Scalar>* hessian();
+
   const BasicObjective<Scalar>& objective_;
   NextStep<Scalar> next_step_;
   double evaluations_ = 0.0;
   std::optional<StepForecast> forecast_;
   std::optional<double> largest_curvature_;
+  VectorOf<Scalar> point_;  ///< the parameters that hessian_ may refer to
+  std::unique_ptr<MlpHessian<Scalar>> hessian_;
 };
 
 }  // namespace symport

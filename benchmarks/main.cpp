@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The benchmarks behind ./bench: bench_symport --torch PROGRAM [--json FILE] [--rounds N] [PART...]
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "epoch.hpp"
+#include "parts.hpp"
+#include "symport/core/gemm.hpp"
+
+namespace {
+
+using namespace symport::benchmarks;
+
+struct Part {
+  std::string_view name;
+  void (*run)(Bench&);
+};
+constexpr std::array<Part, 10> parts{{{"sgd", bench_sgd},
+                                      {"optimizers", bench_optimizers},
+                                      {"ascent", bench_ascent},
+                                      {"teleport", bench_teleport},
+                                      {"rescale", bench_rescale},
+                                      {"batches", bench_batches},
+                                      {"figure6", bench_figure6},
+                                      {"threads", bench_threads},
+                                      {"epoch", bench_epoch},
+                                      {"rosenbrock", bench_rosenbrock}}};
+
+[[noreturn]] void usage(const std::string& wrong) {
+  std::string names;
+  for (const Part& part : parts) names += fmt::format(" {}", part.name);
+  fmt::print(stderr, "bench: {}; usage: ./bench [--json FILE] [--rounds N] [PART...], parts:{}\n",
+             wrong, names);
+  std::exit(2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string torch_program, json;
+  std::vector<std::string_view> chosen;
+  int rounds = 15;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 >= argc) usage(fmt::format("{} needs a value", argument));
+      return argv[++i];
+    };
+    if (argument == "--one-epoch") return one_epoch(std::atoi(value().c_str()));
+    if (argument == "--torch") {
+      torch_program = value();
+    } else if (argument == "--json") {
+      json = value();
+    } else if (argument == "--rounds") {
+      rounds = std::atoi(value().c_str());
+      if (rounds < 1) usage("--rounds must be a whole number >= 1");
+    } else {
+      bool known = false;
+      for (const Part& part : parts) known = known || part.name == argument;
+      if (!known) usage(fmt::format("unknown part '{}'", argument));
+      chosen.push_back(argument);
+    }
+  }
+  // Parameter vectors come and go at every teleport: their pages stay with the process, here and on
+  // LibTorch's side.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  try {
+    symport::set_threads(1);
+    Report report;
+    TorchSide torch(torch_program);
+    const Images images = load_images();
+    report.remark(images.mnist
+                      ? "images: MNIST"
+                      : "images: generated, of MNIST's shape (symport data fetch mnist: the real)");
+    Bench bench{report, torch, images, rounds};
+    for (const Part& part : parts) {
+      const bool wanted =
+          chosen.empty() || std::find(chosen.begin(), chosen.end(), part.name) != chosen.end();
+      if (wanted) part.run(bench);
+    }
+    if (!json.empty()) report.write_json(json);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+}

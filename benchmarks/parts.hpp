@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "images.hpp"
+#include "report.hpp"
+#include "torch_side.hpp"
+
+namespace symport::benchmarks {
+
+/// What every part needs.
+struct Bench {
+  Report& report;
+  TorchSide& torch;
+  const Images& images;
+  int rounds;  ///< of alternating measurements
+};
+
+// One function per row of the table of goals.
+void bench_sgd(Bench& bench);         ///< 1
+void bench_optimizers(Bench& bench);  ///< 2
+void bench_ascent(Bench& bench);      ///< 3
+void bench_teleport(Bench& bench);    ///< 4
+void bench_rescale(Bench& bench);     ///< 5
+void bench_batches(Bench& bench);     ///< 6
+void bench_figure6(Bench& bench);     ///< 7
+void bench_threads(Bench& bench);     ///< 8
+void bench_epoch(Bench& bench);       ///< 9 and 11
+void bench_rosenbrock(Bench& bench);  ///< 10
+
+/// Throws std::runtime_error unless two numbers that both sides computed agree.
+void require_same(const char* what, double ours, double theirs, double tolerance);
+
+/// Seconds of some SGD steps from w (a copy).
+double sgd_seconds(const ImageProblem& problem, int steps);
+/// Seconds of some ascent steps of a fixed length on a fresh GL orbit, its set-up not included.
+/// rate 0: gradient norm; > 0: predicted decrease.
+double ascent_seconds(const ImageProblem& problem, double rate, int steps);
+
+/// A SGD step on this rate, and an ascent step of this length, are harmless for the image problem.
+constexpr double image_rate = 1e-2, ascent_length = 0.05;
+
+}  // namespace symport::benchmarks

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::uintmax_t largest_file = 1 << 20;
 
-std::string read_text(const std::filesystem::path& file) {
+std::string read_text(const std::filesystem::path& file, const std::string& origin) {
   const auto refuse = [&](const std::string& problem) {
-    throw UsageError("--config", fmt::format("found '{}' ({}), allowed is a readable TOML file",
-                                             file.string(), problem));
+    throw UsageError(origin, fmt::format("found '{}' ({}), allowed is a readable TOML file",
+                                         file.string(), problem));
   };
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) refuse("a directory");
@@ -86,8 +86,9 @@ struct ValueText {
 
 }  // namespace
 
-Given read_config(const std::filesystem::path& file, const Command& command) {
-  const std::string text = read_text(file);
+std::vector<ConfigValue> read_config_values(const std::filesystem::path& file,
+                                            const std::string& origin) {
+  const std::string text = read_text(file, origin);
   toml::table table;
   try {
     table = toml::parse(text, file.string());
@@ -95,6 +96,16 @@ Given read_config(const std::filesystem::path& file, const Command& command) {
     throw UsageError(fmt::format("{}:{}", file.string(), error.source().begin.line),
                      std::string(error.description()));
   }
+  std::vector<ConfigValue> values;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    values.push_back({name, node_text(node),
+                      fmt::format("{}:{}: {}", file.string(), key.source().begin.line, name)});
+  }
+  return values;
+}
+
+Given read_config(const std::filesystem::path& file, const Command& command) {
   std::vector<std::string> known{"command"};
   for (const Option& option : command.positionals) known.push_back(option.name);
   for (const Option& option : command.options) {
@@ -102,15 +113,11 @@ Given read_config(const std::filesystem::path& file, const Command& command) {
   }
 
   Given given;
-  for (const auto& [key, node] : table) {
-    const std::string name(key.str());
-    const std::string origin =
-        fmt::format("{}:{}: {}", file.string(), key.source().begin.line, name);
+  for (const auto& [name, value, origin] : read_config_values(file, "--config")) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
                                            did_you_mean(name, known), join(known)));
     }
-    const std::optional<std::string> value = node_text(node);
     if (!value) {
       throw UsageError(origin, "allowed is a string, a number, true, false or a list of numbers");
     }

@@ -6,6 +6,8 @@ import { exactText, shortText } from "./format.js";
 import { colour } from "./theme.js";
 import { tickLabel, tickValues } from "./ticks.js";
 
+const hint = "Hover for values, drag to zoom, double-click for the whole.";
+
 /** What an axis can show of a column; null is a gap. */
 function drawable(column, logarithmic) {
   return Array.from(column, (v) => (Number.isFinite(v) && (v > 0 || !logarithmic) ? v : null));
@@ -208,7 +210,7 @@ export class CurvePlot {
       if (one.upper) output.textContent += ` (${shortText(one.lower[row])} … ${shortText(one.upper[row])})`;
     }
     const key = figure.xAxes[axis].key;
-    this.position.textContent = away ? "" : `${key} ${[...places].slice(0, 2).join(", ")}`;
+    this.position.textContent = away ? hint : `${key} ${[...places].slice(0, 2).join(", ")}`;
   }
 
   showAxis(axis) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the page. The program wrote them; nothing here computes new ones.
 
+/** What a frame of a trajectory shows; 0 is an ordinary step. */
+export const beforeTeleport = 1;
+export const afterTeleport = 2;
+
 /** A column as the program wrote it: base64 of doubles, or {from, by, count}. */
 export function decodeColumn(column) {
   if (typeof column !== "string") {
@@ -24,7 +28,12 @@ export function readData(json) {
       resolve(series, ["y", "lower", "upper"]);
       series.x = series.x.map((index) => columns[index]);
     }
-    for (const way of figure.trajectories ?? []) resolve(way, ["step", "x", "y", "loss", "kind"]);
+    for (const way of figure.trajectories ?? []) {
+      resolve(way, ["step", "x", "y", "loss"]);
+      way.kind = new Uint8Array(way.x.length);
+      for (const i of way.before) way.kind[i] = beforeTeleport;
+      for (const i of way.after) way.kind[i] = afterTeleport;
+    }
   }
   return data;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Steps through a trajectory on level sets. The picture is the program's; this adds a marker and the
 // way up to it.
+import { afterTeleport } from "./data.js";
 import { exactText, shortText } from "./format.js";
 
-const afterTeleport = 2;
 const kinds = ["", "before the teleport", "after the teleport"];
 
 function svgElement(name, attributes) {

@@ -194,10 +194,11 @@ std::string page(const Report& report) {
       csp_hash(web_script_sha256), csp_hash(web_style_sha256), escaped(report.title));
   out.raw(web_style);
   out.add(
-      "</style>\n</head>\n<body>\n<header class=\"top\"><div><h1>{}</h1>\n<p>{}</p></div>"
+      "</style>\n</head>\n<body>\n<header class=\"top\"><div><h1>{}</h1>{}</div>"
       "<button type=\"button\" class=\"theme\" aria-pressed=\"false\">dark</button></header>\n"
       "<main>\n",
-      escaped(report.title), escaped(report.text));
+      escaped(report.title),
+      report.text.empty() ? "" : fmt::format("\n<p>{}</p>", escaped(report.text)));
   for (const Section& section : report.sections) {
     out.raw("<section class=\"part\">\n");
     if (report.sections.size() > 1 || section.title != report.title) {

@@ -82,15 +82,19 @@ Json figure_json(const LevelSetFigure& figure, Columns& columns) {
             {"box", {figure.box.low.x, figure.box.low.y, figure.box.high.x, figure.box.high.y}},
             {"trajectories", Json::array()}};
   for (const Trajectory& way : figure.trajectories) {
-    std::vector<double> kinds;
-    for (const Frame kind : way.kind) kinds.push_back(static_cast<double>(kind));
+    Json before = Json::array(), after = Json::array();
+    for (std::size_t i = 0; i < way.kind.size(); ++i) {
+      if (way.kind[i] == Frame::before_teleport) before.push_back(i);
+      if (way.kind[i] == Frame::after_teleport) after.push_back(i);
+    }
     json["trajectories"].push_back({{"name", way.name},
                                     {"colour", way.colour},
                                     {"step", columns.add(way.step)},
                                     {"x", columns.add(way.x)},
                                     {"y", columns.add(way.y)},
                                     {"loss", columns.add(way.loss)},
-                                    {"kind", columns.add(kinds)}});
+                                    {"before", std::move(before)},
+                                    {"after", std::move(after)}});
   }
   return json;
 }

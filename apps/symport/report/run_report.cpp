@@ -55,7 +55,7 @@ std::string curve_note(const Experiment& experiment, bool logarithmic) {
     for (const std::size_t size : sizes) texts.push_back(std::to_string(size));
     notes.push_back(
         fmt::format("Line: mean of {} runs; shade: one standard deviation to either "
-                    "side, or down to the smallest run where that is not positive.",
+                    "side, but not below the smallest run.",
                     join(texts, " or ")));
   }
   if (cut) notes.push_back("Runs of different length are averaged over the rows that all have.");
@@ -209,11 +209,8 @@ std::string section_text(const Experiment& experiment) {
       same.push_back(fmt::format("{} {}", key, config.at(key)));
     }
   }
-  return fmt::format(
-      "{} in {}{}{}.", count(runs_of(experiment), "run"),
-      experiment.series.size() == 1 ? "one" : std::to_string(experiment.series.size()),
-      experiment.series.size() == 1 ? " series" : " series",
-      same.empty() ? "" : "; all with " + join(same));
+  return fmt::format("{} in {} series{}.", count(runs_of(experiment), "run"),
+                     experiment.series.size(), same.empty() ? "" : "; all with " + join(same));
 }
 
 }  // namespace
@@ -240,8 +237,9 @@ Report run_report(const std::vector<Run>& runs, const std::string& title) {
     report.sections.push_back(std::move(section));
   }
   report.title = title.empty() ? join(names, " · ") : title;
-  report.text =
-      fmt::format("{}, {}.", count(runs.size(), "run"), count(experiments.size(), "problem"));
+  if (experiments.size() > 1) {
+    report.text = fmt::format("{} on {} problems.", count(runs.size(), "run"), experiments.size());
+  }
   report.footer = fmt::format("Written by symport {} on {}.", version(), machine_text());
   return report;
 }

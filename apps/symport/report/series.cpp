@@ -172,8 +172,8 @@ Averaged averaged(const RunSeries& series, const std::string& column) {
     const double deviation = std::sqrt(squares / (count - 1.0));
     const double smallest = *std::min_element(values.begin(), values.end());
     result.mean.push_back(mean);
-    result.lower.push_back(smallest >= 0.0 && mean - deviation <= 0.0 ? smallest
-                                                                      : mean - deviation);
+    result.lower.push_back(smallest >= 0.0 ? std::max(smallest, mean - deviation)
+                                           : mean - deviation);
     result.upper.push_back(mean + deviation);
   }
   return result;

@@ -36,8 +36,8 @@ std::vector<Experiment> grouped(const std::vector<Run>& runs);
 std::vector<double> common_rows(const RunSeries& series);
 
 /// A column of the traces at the common rows: of one run the column itself, of several the mean and
-/// a band of one standard deviation (n - 1) to either side. Where that would reach below zero
-/// although no run does, which a logarithmic axis cannot show, the band ends at the smallest run.
+/// a band of one standard deviation (n - 1) to either side. Where no run is negative
+/// the band ends at the smallest run at the latest: a logarithmic axis has no place for zero.
 struct Averaged {
   std::vector<double> mean;
   std::vector<double> lower, upper;  ///< empty for one run

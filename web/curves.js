@@ -88,10 +88,10 @@ export class CurvePlot {
     this.lines = [];  // the place of each series among uPlot's
     for (const [i, one] of figure.series.entries()) {
       const table = [one.x[axis], drawable(one.y, yAxis.log)];
-      const stroke = () => colour(`--s${one.colour === 0 ? 0 : 1 + ((one.colour - 1) % 6)}`);
+      const stroke = () => colour(`--s${one.colour}`);
       const show = !this.hidden.has(i);
       this.lines.push(series.length);
-      series.push({ stroke, width: 1.8, show, points: { show: one.y.length <= 40, size: 4 } });
+      series.push({ stroke, width: 1.8, show, points: { show: one.y.length <= 40, size: 5, fill: stroke } });
       if (one.lower) {
         table.push(drawable(one.upper, yAxis.log), drawable(one.lower, yAxis.log));
         bands.push({ series: [series.length, series.length + 1],
@@ -102,7 +102,7 @@ export class CurvePlot {
       }
       tables.push(table);
     }
-    const font = `12px ${getComputedStyle(this.holder).fontFamily}`;
+    const font = `13px ${getComputedStyle(this.holder).fontFamily}`;
     const look = (label, logarithmic, count) => ({
       label, font, labelFont: font, labelSize: 22, labelGap: 2,
       stroke: () => colour("--soft"),

@@ -261,7 +261,7 @@ TEST(Series, SeedsFormOneSeriesAndConfigurationsSeveral) {
   ASSERT_EQ(series.size(), 3u);
   EXPECT_EQ(series[0].runs.size(), 2u);
   EXPECT_EQ(series[0].name, "lr 0.1, no teleports");
-  EXPECT_EQ(series[1].name, "lr 0.1, teleports 1");
+  EXPECT_EQ(series[1].name, "lr 0.1, teleports at 1");
   EXPECT_EQ(series[2].name, "lr 0.2, no teleports");
   EXPECT_EQ(series[0].colour, 0);
   EXPECT_EQ(series[0].base, series[1].base);

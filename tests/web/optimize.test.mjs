@@ -24,7 +24,7 @@ test("has the expected figures, series and points", async () => {
   assert.equal(await page.locator("#level-sets g.trajectory").count(), 2);
   const teleports = readText("teleported/teleports.jsonl").trim().split("\n").map((l) => JSON.parse(l));
   assert.equal(await page.locator("#certificates tbody tr").count(), teleports.length);
-  assert.equal(await page.locator("#level-sets .jump:not(.trail)").count(),
+  assert.equal(await page.locator("#level-sets .trajectory .jump").count(),
                teleports.filter((one) => one.accepted).length);
 });
 

@@ -28,7 +28,7 @@ test("seeds form one series each", async () => {
 
 test("curves are the mean and the standard deviation of the traces", async () => {
   const rows = await downloadTable(page, "loss");
-  const folders = { "no teleports": "runs/plain", "teleports 5": `runs/a${hostile}/teleport` };
+  const folders = { "no teleports": "runs/plain", "teleports at 5": `runs/a${hostile}/teleport` };
   const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-12 * Math.abs(b), `${what}: ${a}, ${b}`);
   for (const [name, folder] of Object.entries(folders)) {
     const traces = seeds.map((seed) => readTrace(folder + seed));

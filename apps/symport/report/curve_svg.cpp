@@ -19,6 +19,7 @@ constexpr double letter = 6.8;
 struct Item {
   std::string text;
   std::string colour;
+  std::string look;  ///< its class
   bool dot;
 };
 
@@ -26,10 +27,11 @@ std::vector<Item> legend_of(const CurveFigure& figure) {
   std::vector<Item> items;
   bool teleports = false;
   for (const Series& series : figure.series) {
-    items.push_back({series.name, std::string(series_colour(series.colour)), false});
+    items.push_back({series.name, std::string(series_colour(series.colour)),
+                     fmt::format("curve s{}", series.colour), false});
     teleports = teleports || !series.teleports.empty();
   }
-  if (teleports) items.push_back({"teleport", std::string(teleport_colour), true});
+  if (teleports) items.push_back({"teleport", std::string(teleport_colour), "teleport", true});
   return items;
 }
 
@@ -165,13 +167,14 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
   for (const Placed& entry : legend) {
     const double y = 16 + entry.row * line_height;
     if (entry.item.dot) {
-      svg.element("circle", {{"class", "teleport"},
+      svg.element("circle", {{"class", entry.item.look},
                              {"cx", coordinate(entry.x + 12)},
                              {"cy", coordinate(y - 4)},
                              {"r", "3.2"},
                              {"fill", entry.item.colour}});
     } else {
-      svg.element("line", {{"x1", coordinate(entry.x)},
+      svg.element("line", {{"class", entry.item.look},
+                           {"x1", coordinate(entry.x)},
                            {"x2", coordinate(entry.x + 20)},
                            {"y1", coordinate(y - 4)},
                            {"y2", coordinate(y - 4)},

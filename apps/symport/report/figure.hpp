@@ -10,6 +10,9 @@
 /// nothing that draws them computes any.
 namespace symport::cli::report {
 
+/// Colours of series: 0 is the grey of what is compared with, 1 to 6 are the others.
+inline constexpr int palette_size = 7;
+
 /// Whether what a figure should show can be seen in it; open: these runs cannot say.
 enum class Verdict { seen, partly, not_seen, open };
 
@@ -28,7 +31,7 @@ struct Axis {
 /// One curve of a figure. All its columns have the same length.
 struct Series {
   std::string name;
-  int colour = 0;                        ///< in the palette; 0 is the grey of what is compared with
+  int colour = 0;                        ///< 0 to palette_size - 1
   std::vector<std::vector<double>> x{};  ///< one column for each horizontal axis of the figure
   std::vector<double> y{};
   std::vector<double> lower{}, upper{};  ///< of the shaded band; empty: no band

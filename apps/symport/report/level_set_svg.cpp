@@ -15,13 +15,12 @@ namespace {
 constexpr double width = 720, height = 560;
 constexpr PlotArea area{74, 40, 700, 508};
 
-/// Level lines from deep to high: dark to light.
-std::string level_colour(std::size_t index, std::size_t count) {
+constexpr std::string_view level_colour = "#51677b";
+
+/// Level lines from deep to high: strong to faint.
+std::string level_opacity(std::size_t index, std::size_t count) {
   const double part = count > 1 ? static_cast<double>(index) / static_cast<double>(count - 1) : 0.0;
-  const auto mix = [&](double deep, double high) {
-    return static_cast<int>(std::lround(deep + part * (high - deep)));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", mix(0x6d, 0xd3), mix(0x82, 0xda), mix(0x96, 0xe1));
+  return coordinate(0.85 - 0.6 * part);
 }
 
 /// A run's way in pixels, without the points that are nearer than half a pixel to the one before.
@@ -89,18 +88,16 @@ void draw_levels(Svg& svg, const LevelSetFigure& figure, const Scale& x_scale,
       for (const Point& p : line) pixels.push_back({x_scale(p.x), y_scale(p.y)});
       path += path_of(simplified(pixels, {1, 1}, 0.15));
     }
-    Svg::Attributes look{{"class", level.of_a_teleport ? "orbit" : "level"},
-                         {"d", path},
-                         {"fill", "none"},
-                         {"stroke", level.of_a_teleport ? std::string(teleport_colour)
-                                                        : level_colour(index, ordinary)},
-                         {"stroke-width", "1"}};
-    if (level.of_a_teleport) {
-      look.emplace_back("stroke-opacity", "0.45");
-    } else {
-      ++index;
-    }
-    if (!path.empty()) svg.element("path", look);
+    if (path.empty()) continue;
+    svg.element(
+        "path",
+        {{"class", level.of_a_teleport ? "orbit" : "level"},
+         {"d", path},
+         {"fill", "none"},
+         {"stroke", std::string(level.of_a_teleport ? teleport_colour : level_colour)},
+         {"stroke-width", "1"},
+         {"stroke-opacity", level.of_a_teleport ? "0.55" : level_opacity(index, ordinary)}});
+    index += level.of_a_teleport ? 0 : 1;
   }
 }
 
@@ -157,8 +154,9 @@ std::string level_set_svg(const LevelSetFigure& figure) {
   Svg svg(width, height, figure.title + ": " + figure.finding.text);
 
   double x = area.left;
-  const auto legend = [&](const std::string& name, std::string_view colour) {
-    svg.element("line", {{"x1", coordinate(x)},
+  const auto legend = [&](const std::string& name, std::string_view colour, std::string look) {
+    svg.element("line", {{"class", std::move(look)},
+                         {"x1", coordinate(x)},
                          {"x2", coordinate(x + 20)},
                          {"y1", "16"},
                          {"y2", "16"},
@@ -170,10 +168,10 @@ std::string level_set_svg(const LevelSetFigure& figure) {
   svg.open("g", {{"class", "legend"}});
   bool jumps = false;
   for (const Trajectory& way : figure.trajectories) {
-    legend(way.name, series_colour(way.colour));
+    legend(way.name, series_colour(way.colour), fmt::format("way s{}", way.colour));
     jumps = jumps || std::count(way.kind.begin(), way.kind.end(), Frame::after_teleport) > 0;
   }
-  if (jumps) legend("teleport", teleport_colour);
+  if (jumps) legend("teleport", teleport_colour, "jump");
   svg.close("g");
 
   const std::string clip = figure.id + "-clip", arrow = figure.id + "-arrow";

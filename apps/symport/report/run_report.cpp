@@ -41,7 +41,17 @@ bool has_values(const Experiment& experiment, const std::string& column) {
   return true;
 }
 
-std::string curve_note(const Experiment& experiment, bool logarithmic) {
+/// Whether an axis of that kind cannot show some of the values.
+bool hides_values(const CurveFigure& figure) {
+  const auto hidden = [&](double value) {
+    return !std::isfinite(value) || (figure.y_axis.logarithmic && value <= 0.0);
+  };
+  return std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
+    return std::any_of(series.y.begin(), series.y.end(), hidden);
+  });
+}
+
+std::string curve_note(const Experiment& experiment, const CurveFigure& figure) {
   std::vector<std::string> notes;
   std::set<std::size_t> sizes;
   bool cut = false;
@@ -59,8 +69,8 @@ std::string curve_note(const Experiment& experiment, bool logarithmic) {
                     join(texts, " or ")));
   }
   if (cut) notes.push_back("Runs of different length are averaged over the rows that all have.");
-  if (logarithmic) {
-    notes.push_back("Values that are zero or not finite have no place on the logarithmic axis.");
+  if (hides_values(figure)) {
+    notes.push_back("Some values are zero or not finite and have no place on the axis.");
   }
   return join(notes, " ");
 }
@@ -81,7 +91,7 @@ void add_figures(const Experiment& experiment, const std::string& prefix, Sectio
   const std::vector<Shown> all{
       {"loss",
        network ? "Training loss" : "Loss",
-       {loss, network ? "training loss" : "loss"},
+       {.column = loss, .name = network ? "training loss" : "loss", .tell_time = true},
        {loss, network ? "training loss" : "loss", true}},
       {"validation-loss",
        "Validation loss",
@@ -89,7 +99,7 @@ void add_figures(const Experiment& experiment, const std::string& prefix, Sectio
        {"valid_loss", "validation loss", true}},
       {"validation-accuracy",
        "Validation accuracy",
-       {"valid_accuracy", "validation accuracy", true},
+       {.column = "valid_accuracy", .name = "validation accuracy", .larger_is_better = true},
        {"valid_accuracy", "share of samples classified correctly", false}},
       {"gradient",
        "Squared gradient",
@@ -103,7 +113,7 @@ void add_figures(const Experiment& experiment, const std::string& prefix, Sectio
     figure.title = shown.title;
     figure.finding = shown.id == "gradient" ? gradient_finding(experiment)
                                             : end_finding(experiment, shown.measure);
-    figure.note = curve_note(experiment, shown.y_axis.logarithmic);
+    figure.note = curve_note(experiment, figure);
     section.figures.emplace_back(std::move(figure));
   }
 }

@@ -71,7 +71,7 @@ Comparison compare(const RunSeries& with, const RunSeries& without, const Measur
   return result;
 }
 
-/// "1000 steps, in 0.0079 s with and 0.0003 s without"
+/// "up to step 1000, in 0.0079 s with and 0.0003 s without"
 std::string effort(const RunSeries& with, const RunSeries& without) {
   const auto seconds = [](const RunSeries& series) {
     return mean_end(series, {.column = "seconds", .name = "seconds"});
@@ -79,10 +79,10 @@ std::string effort(const RunSeries& with, const RunSeries& without) {
   const TraceColumns& trace = with.first().trace;
   const TraceColumns& other = without.first().trace;
   const bool alike = trace[trace.index].back() == other[other.index].back();
-  return fmt::format(
-      "{}{} s with and {} s without",
-      alike ? fmt::format("{} {}s, in ", trace[trace.index].back(), trace.index) : std::string(),
-      short_text(seconds(with)), short_text(seconds(without)));
+  return fmt::format("{}{} s with and {} s without",
+                     alike ? fmt::format("up to {} {}, in ", trace.index, trace[trace.index].back())
+                           : std::string(),
+                     short_text(seconds(with)), short_text(seconds(without)));
 }
 
 struct Pair {
@@ -164,9 +164,11 @@ Finding end_finding(const Experiment& experiment, const Measure& measure) {
   }
   Finding finding;
   if (pairs.size() == 1) {
-    finding.text =
-        fmt::format("With teleports the {} should end {}: it ends at {} ({}).", measure.name,
-                    direction, parts[0], effort(*pairs[0].with, *pairs[0].without));
+    if (measure.tell_time) {
+      parts[0] += " (" + effort(*pairs[0].with, *pairs[0].without) + ")";
+    }
+    finding.text = fmt::format("With teleports the {} should end {}: it ends at {}.", measure.name,
+                               direction, parts[0]);
   } else {
     finding.text = fmt::format("With teleports the {} should end {}; it ends at: {}.", measure.name,
                                direction, join(parts, "; "));

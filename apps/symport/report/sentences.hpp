@@ -15,6 +15,7 @@ struct Measure {
   std::string column;             ///< of the traces
   std::string name;               ///< in the sentence: "loss"
   bool larger_is_better = false;  ///< an accuracy
+  bool tell_time = false;         ///< say how long the runs took
 };
 
 /// Every series with teleports against the series without them that is otherwise configured alike,

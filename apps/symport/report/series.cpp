@@ -63,7 +63,10 @@ std::string problem_of(const Run& run) {
 
 std::string part_of_name(const std::string& key, const std::string& value) {
   if (key == "optimizer") return value;
-  if (key == "teleport") return value == "never" ? "no teleports" : "teleports " + value;
+  if (key == "teleport") {
+    if (value == "never") return "no teleports";
+    return (value.starts_with("every") ? "teleports " : "teleports at ") + value;
+  }
   return key + " " + value;
 }
 
@@ -110,7 +113,8 @@ void choose_colours(Experiment& experiment) {
       series.colour = 0;
       grey_free = false;
     } else {
-      series.colour = next++;
+      series.colour = next;
+      next = next % (palette_size - 1) + 1;
     }
   }
 }

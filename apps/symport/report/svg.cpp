@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -123,10 +124,9 @@ std::string path_of(const Polyline& points) {
 }
 
 std::string_view series_colour(int index) {
-  static constexpr std::string_view colours[palette_size] = {
+  static constexpr std::array<std::string_view, palette_size> colours = {
       "#7b838b", "#0b5fa5", "#00857c", "#7a4fbf", "#b8336a", "#66780a", "#8a5a3c"};
-  if (index == 0) return colours[0];
-  return colours[1 + (index - 1) % (palette_size - 1)];
+  return colours.at(static_cast<std::size_t>(index));
 }
 
 }  // namespace symport::cli::report

@@ -42,7 +42,6 @@ std::string path_of(const Polyline& points);
 
 /// The colours of a figure on white paper: of series, and of teleports.
 std::string_view series_colour(int index);
-inline constexpr int palette_size = 7;
 inline constexpr std::string_view teleport_colour = "#d95f02";
 inline constexpr std::string_view ink = "#1f2429", soft_ink = "#5c646c", grid_line = "#e4e7ea";
 

@@ -16,6 +16,7 @@ struct Option {
   std::string value;  ///< what stands behind it in the help: "RATE|auto"; empty: a switch
   std::string help;   ///< its default included, printed from where the default is defined
   std::string group = "Options";
+  bool many = false;  ///< a positional that takes every word that is left (`Given::list`)
 };
 
 /// A command of the program, as data: the command line, its help and the configuration files are

@@ -34,6 +34,10 @@ class Subcommand {
     app_ = program.add_subcommand(command.name);
     app_->allow_extras();
     for (const Option& option : command.positionals) {
+      if (option.many) {
+        app_->add_option(option.name, lists_[option.name]);
+        continue;
+      }
       bind(option, app_->add_option(option.name, values_[option.name]), option.value);
     }
     for (const Option& option : command.options) {
@@ -61,6 +65,7 @@ class Subcommand {
           binding.is_switch ? binding.handle->results().back() : values_.at(binding.name);
       given.set(binding.name, {text, binding.origin});
     }
+    for (const auto& [name, words] : lists_) given.set_list(name, words);
     return given;
   }
 
@@ -79,6 +84,7 @@ class Subcommand {
   const Command& command_;
   CLI::App* app_;
   std::map<std::string, std::string> values_;
+  std::map<std::string, std::vector<std::string>> lists_;
   std::vector<Binding> bindings_;
 };
 

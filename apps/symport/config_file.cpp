@@ -42,6 +42,16 @@ struct ValueText {
 
 }  // namespace
 
+std::vector<ConfigValue> read_config_values(const std::filesystem::path& file,
+                                            const std::string& origin) {
+  std::vector<ConfigValue> values;
+  const toml::table table = read_toml(file, origin);
+  for (const auto& [key, node] : table) {
+    values.push_back({std::string(key.str()), toml_text(node), toml_origin(file, key)});
+  }
+  return values;
+}
+
 Given read_config(const std::filesystem::path& file, const Command& command) {
   return given_by(read_toml(file, "--config"), file, command);
 }

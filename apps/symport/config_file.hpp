@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,6 +17,18 @@ namespace symport::cli {
 /// that cannot be read or parsed, an unknown key (the nearest is suggested), a value that is no
 /// string, number, switch or list of numbers, or another command.
 Given read_config(const std::filesystem::path& file, const Command& command);
+
+/// One key of a configuration file that was read.
+struct ConfigValue {
+  std::string name;
+  std::optional<std::string> text;  ///< as on the command line; unset: a table, a date and the like
+  std::string origin;               ///< "run.toml:3: steps"
+};
+
+/// Every key of a configuration file, whatever command it is for, sorted by name. Throws UsageError
+/// for a file that cannot be read (blaming `origin`) or parsed.
+std::vector<ConfigValue> read_config_values(const std::filesystem::path& file,
+                                            const std::string& origin);
 
 /// One line of a configuration file to write.
 struct ConfigEntry {

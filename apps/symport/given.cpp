@@ -19,6 +19,11 @@ std::optional<std::string> Given::text(const std::string& name) const {
   return read(name, [](const std::string& text) { return text; });
 }
 
+std::vector<std::string> Given::list(const std::string& name) const {
+  const auto found = lists_.find(name);
+  return found == lists_.end() ? std::vector<std::string>{} : found->second;
+}
+
 std::string Given::origin(const std::string& name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? "--" + name : found->second.origin;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "errors.hpp"
 
@@ -22,6 +23,12 @@ class Given {
   /// Adds what is missing here: the command line wins over a configuration file.
   void merge(const Given& other) { values_.insert(other.values_.begin(), other.values_.end()); }
 
+  void set_list(const std::string& name, std::vector<std::string> words) {
+    lists_[name] = std::move(words);
+  }
+  /// The words of a positional that takes many; empty: none was given.
+  std::vector<std::string> list(const std::string& name) const;
+
   bool has(const std::string& name) const { return values_.contains(name); }
   bool is_on(const std::string& name) const;
   std::optional<std::string> text(const std::string& name) const;
@@ -39,6 +46,7 @@ class Given {
 
  private:
   std::map<std::string, GivenValue> values_;
+  std::map<std::string, std::vector<std::string>> lists_;
 };
 
 }  // namespace symport::cli

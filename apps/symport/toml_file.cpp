@@ -45,18 +45,6 @@ std::optional<std::string> scalar_text(const toml::node& node) {
   return std::nullopt;
 }
 
-std::optional<std::string> node_text(const toml::node& node) {
-  const toml::array* list = node.as_array();
-  if (list == nullptr) return scalar_text(node);
-  std::string text;
-  for (const toml::node& item : *list) {
-    if (!item.is_number()) return std::nullopt;
-    if (!text.empty()) text += ',';
-    text += *scalar_text(item);
-  }
-  return text;
-}
-
 }  // namespace
 
 toml::table read_toml(const std::filesystem::path& file, const std::string& origin) {
@@ -67,6 +55,18 @@ toml::table read_toml(const std::filesystem::path& file, const std::string& orig
     throw UsageError(fmt::format("{}:{}", file.string(), error.source().begin.line),
                      std::string(error.description()));
   }
+}
+
+std::optional<std::string> toml_text(const toml::node& node) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return scalar_text(node);
+  std::string text;
+  for (const toml::node& item : *list) {
+    if (!item.is_number()) return std::nullopt;
+    if (!text.empty()) text += ',';
+    text += *scalar_text(item);
+  }
+  return text;
 }
 
 std::string toml_origin(const std::filesystem::path& file, const toml::key& key) {
@@ -89,7 +89,7 @@ Given given_by(const toml::table& table, const std::filesystem::path& file,
       throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
                                            did_you_mean(name, known), join(known)));
     }
-    const std::optional<std::string> value = node_text(node);
+    const std::optional<std::string> value = toml_text(node);
     if (!value) {
       throw UsageError(origin, "allowed is a string, a number, true, false or a list of numbers");
     }

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "command.hpp"
@@ -16,6 +17,9 @@ toml::table read_toml(const std::filesystem::path& file, const std::string& orig
 
 /// "run.toml:3: steps"
 std::string toml_origin(const std::filesystem::path& file, const toml::key& key);
+
+/// A value as the text that the command line would have; nothing for tables, dates and the like.
+std::optional<std::string> toml_text(const toml::node& node);
 
 /// The keys of a table as options of a command. Throws UsageError for an unknown key (the nearest
 /// is suggested), a value that is no string, number, switch or list of numbers, or another

@@ -4,6 +4,7 @@
 
 #include "commands/optimize.hpp"
 #include "json_forms.hpp"
+#include "machine.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::cli {
@@ -29,6 +30,7 @@ std::string optimize_json(const Optimization& run) {
       {"evaluations", json_number(summary.evaluations)},
       {"seconds", summary.seconds},
       {"version", version()},
+      {"machine", machine_text()},
       {"teleports", Json::array()},
   };
   for (const Certificate& certificate : summary.teleports) {

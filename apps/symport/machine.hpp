@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+namespace symport::cli {
+
+/// The machine in a line: "AMD EPYC 7B13, 2 processors, Linux 6.1.0 x86_64".
+std::string machine_text();
+
+}  // namespace symport::cli

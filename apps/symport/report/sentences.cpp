@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "report/sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nearest_name.hpp"
+#include "report/report.hpp"
+
+namespace symport::cli::report {
+
+namespace {
+
+double last_value(const Run& run, const Measure& measure) {
+  return run.trace[measure.column].back();
+}
+
+double mean_end(const RunSeries& series, const Measure& measure) {
+  double sum = 0.0;
+  for (const Run* run : series.runs) sum += last_value(*run, measure);
+  return sum / static_cast<double>(series.runs.size());
+}
+
+/// What is not a number is worse than every number.
+bool better(double a, double b, const Measure& measure) {
+  if (!std::isfinite(b)) return std::isfinite(a);
+  if (!std::isfinite(a)) return false;
+  return measure.larger_is_better ? a > b : a < b;
+}
+
+/// "0.1113", "0.1113 (mean of 5 runs)", "inf (2 of 5 runs diverged)"
+std::string end_text(const RunSeries& series, const Measure& measure) {
+  const auto diverged = std::count_if(series.runs.begin(), series.runs.end(), [&](const Run* run) {
+    return run->status == "diverged" || !std::isfinite(last_value(*run, measure));
+  });
+  if (series.runs.size() == 1 && diverged == 1) return "nowhere (it diverged)";
+  std::string text = short_text(mean_end(series, measure));
+  if (series.runs.size() == 1) return text;
+  if (diverged > 0) {
+    return fmt::format("{} ({} of {} runs diverged)", text, diverged, series.runs.size());
+  }
+  return text;
+}
+
+struct Comparison {
+  std::string text;
+  bool helped = false;
+};
+
+Comparison compare(const RunSeries& with, const RunSeries& without, const Measure& measure) {
+  std::size_t seeds = 0, wins = 0;
+  for (const Run* a : with.runs) {
+    const auto b = std::find_if(without.runs.begin(), without.runs.end(),
+                                [&](const Run* run) { return run->seed == a->seed; });
+    if (b == without.runs.end()) continue;
+    ++seeds;
+    wins += better(last_value(*a, measure), last_value(**b, measure), measure) ? 1 : 0;
+  }
+  const bool in_the_mean = better(mean_end(with, measure), mean_end(without, measure), measure);
+  Comparison result;
+  result.helped = in_the_mean && (seeds < 2 || 2 * wins > seeds);
+  result.text =
+      fmt::format("{} with and {} without", end_text(with, measure), end_text(without, measure));
+  if (seeds > 1) {
+    result.text += fmt::format(", {} with in {} of {} seeds",
+                               measure.larger_is_better ? "higher" : "lower", wins, seeds);
+  }
+  return result;
+}
+
+/// "up to step 1000, in 0.0079 s with and 0.0003 s without"
+std::string effort(const RunSeries& with, const RunSeries& without) {
+  const auto seconds = [](const RunSeries& series) {
+    return mean_end(series, {.column = "seconds", .name = "seconds"});
+  };
+  const TraceColumns& trace = with.first().trace;
+  const TraceColumns& other = without.first().trace;
+  const bool alike = trace[trace.index].back() == other[other.index].back();
+  return fmt::format("{}{} s with and {} s without",
+                     alike ? fmt::format("up to {} {}, in ", trace.index, trace[trace.index].back())
+                           : std::string(),
+                     short_text(seconds(with)), short_text(seconds(without)));
+}
+
+struct Pair {
+  const RunSeries* with;
+  const RunSeries* without;
+};
+
+std::vector<Pair> comparable(const Experiment& experiment) {
+  std::vector<Pair> pairs;
+  for (const RunSeries& with : experiment.series) {
+    for (const RunSeries& without : experiment.series) {
+      if (with.teleports && !without.teleports && with.base == without.base) {
+        pairs.push_back({&with, &without});
+      }
+    }
+  }
+  return pairs;
+}
+
+Finding without_comparison(const Experiment& experiment, const Measure& measure) {
+  std::vector<std::string> parts;
+  std::size_t went = 0;
+  for (const RunSeries& series : experiment.series) {
+    double start = 0.0;
+    for (const Run* run : series.runs) {
+      start += run->trace[measure.column].front() / static_cast<double>(series.runs.size());
+    }
+    const bool good = better(mean_end(series, measure), start, measure);
+    went += good ? 1 : 0;
+    parts.push_back(fmt::format("{}from {} to {}",
+                                experiment.series.size() > 1 ? series.name + " " : std::string(),
+                                short_text(start), end_text(series, measure)));
+  }
+  const bool teleports = std::any_of(experiment.series.begin(), experiment.series.end(),
+                                     [](const RunSeries& series) { return series.teleports; });
+  Finding finding;
+  finding.text = fmt::format("The {} should {}: it went {}.", measure.name,
+                             measure.larger_is_better ? "rise" : "fall", join(parts, "; "));
+  if (teleports) {
+    finding.text +=
+        " No run without teleports is among these, so whether they helped cannot be said.";
+    return finding;
+  }
+  finding.verdict = went == experiment.series.size() ? Verdict::seen
+                    : went > 0                       ? Verdict::partly
+                                                     : Verdict::not_seen;
+  return finding;
+}
+
+std::vector<const Certificate*> accepted(const Experiment& experiment) {
+  std::vector<const Certificate*> list;
+  for (const RunSeries& series : experiment.series) {
+    for (const Run* run : series.runs) {
+      for (const Certificate& certificate : run->teleports) {
+        if (certificate.accepted) list.push_back(&certificate);
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+Finding end_finding(const Experiment& experiment, const Measure& measure) {
+  const std::vector<Pair> pairs = comparable(experiment);
+  if (pairs.empty()) return without_comparison(experiment, measure);
+  const char* direction = measure.larger_is_better ? "higher" : "lower";
+  std::size_t helped = 0;
+  std::vector<std::string> parts;
+  for (const Pair& pair : pairs) {
+    const Comparison comparison = compare(*pair.with, *pair.without, measure);
+    helped += comparison.helped ? 1 : 0;
+    std::string part = comparison.text;
+    if (pairs.size() > 1) {
+      part = pair.with->name + ": " + part;
+      if (!comparison.helped) part += ", so teleportation did not help there";
+    }
+    parts.push_back(part);
+  }
+  Finding finding;
+  if (pairs.size() == 1) {
+    if (measure.tell_time) {
+      parts[0] += " (" + effort(*pairs[0].with, *pairs[0].without) + ")";
+    }
+    finding.text = fmt::format("With teleports the {} should end {}: it ends at {}.", measure.name,
+                               direction, parts[0]);
+  } else {
+    finding.text = fmt::format("With teleports the {} should end {}; it ends at: {}.", measure.name,
+                               direction, join(parts, "; "));
+  }
+  if (helped == 0) finding.text += " Teleportation did not help here.";
+  finding.verdict = helped == pairs.size() ? Verdict::seen
+                    : helped > 0           ? Verdict::partly
+                                           : Verdict::not_seen;
+  return finding;
+}
+
+Finding gradient_finding(const Experiment& experiment) {
+  std::vector<double> factors;
+  for (const Certificate* certificate : accepted(experiment)) {
+    factors.push_back(certificate->grad_sq_after / certificate->grad_sq_before);
+  }
+  if (factors.empty()) {
+    return without_comparison(experiment, {.column = "grad_sq", .name = "squared gradient"});
+  }
+  const auto grew = std::count_if(factors.begin(), factors.end(), [](double f) { return f > 1.0; });
+  std::nth_element(factors.begin(),
+                   factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2),
+                   factors.end());
+  const auto count = static_cast<std::ptrdiff_t>(factors.size());
+  Finding finding;
+  finding.text = fmt::format(
+      "A teleport should land where the gradient is larger: the squared gradient grew at {} of {} "
+      "teleports, by a factor of {} in the median.",
+      grew, count, short_text(factors[factors.size() / 2]));
+  finding.verdict = grew == count ? Verdict::seen : grew > 0 ? Verdict::partly : Verdict::not_seen;
+  return finding;
+}
+
+Finding level_finding(const Experiment& experiment, double tolerance, double distance) {
+  const std::vector<const Certificate*> jumps = accepted(experiment);
+  if (jumps.empty()) {
+    return {fmt::format("The way should lead to the minimum, the cross: it ends at distance {}.",
+                        short_text(distance)),
+            std::isfinite(distance) && distance < 1e-2 ? Verdict::seen : Verdict::not_seen};
+  }
+  double drift = 0.0;
+  for (const Certificate* jump : jumps) {
+    drift = std::isnan(jump->drift) ? std::numeric_limits<double>::infinity()
+                                    : std::max(drift, jump->drift);
+  }
+  return {fmt::format("Jumps should stay on their level line, faint orange: over {} jump{} the "
+                      "largest drift of the loss is {}.",
+                      jumps.size(), jumps.size() == 1 ? "" : "s", short_text(drift)),
+          drift <= tolerance ? Verdict::seen : Verdict::not_seen};
+}
+
+}  // namespace symport::cli::report

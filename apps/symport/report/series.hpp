@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/figure.hpp"
+#include "report/run_reader.hpp"
+
+namespace symport::cli::report {
+
+/// Runs of one configuration, which differ in their seeds.
+struct RunSeries {
+  std::string name;  ///< what distinguishes it from the other series of its experiment
+  int colour = 0;
+  std::vector<const Run*> runs{};
+  bool teleports = false;  ///< its schedule has a teleport
+  /// The configuration without all that concerns teleports: series with the same can be compared.
+  std::string base{};
+
+  const Run& first() const { return *runs.front(); }
+};
+
+/// Series on the same problem, to be drawn into the same figures.
+struct Experiment {
+  std::string title;
+  std::vector<RunSeries> series{};
+
+  const Run& first() const { return series.front().first(); }
+};
+
+/// Sorts runs by problem and configuration. The runs must outlive the result.
+std::vector<Experiment> grouped(const std::vector<Run>& runs);
+
+/// The index (step or epoch) of every row that all runs of the series have.
+std::vector<double> common_rows(const RunSeries& series);
+
+/// A column of the traces at the common rows: of one run the column itself, of several the mean and
+/// a band of one standard deviation (n - 1) to either side. Where no run is negative
+/// the band ends at the smallest run at the latest: a logarithmic axis has no place for zero.
+struct Averaged {
+  std::vector<double> mean;
+  std::vector<double> lower, upper;  ///< empty for one run
+};
+Averaged averaged(const RunSeries& series, const std::string& column);
+
+/// The column of every series against rows, seconds and (where recorded) evaluations; series whose
+/// traces lack it are left out.
+CurveFigure curves(const Experiment& experiment, const std::string& column, const Axis& y_axis);
+
+}  // namespace symport::cli::report

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Steps through a trajectory on level sets. The picture is the program's; this adds a marker and the
+// way up to it.
+import { afterTeleport } from "./data.js";
+import { exactText, shortText } from "./format.js";
+
+const kinds = ["", "before the teleport", "after the teleport"];
+
+function svgElement(name, attributes) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+}
+
+export class TrajectoryPlayer {
+  constructor(element, figure) {
+    this.figure = figure;
+    this.svg = element.querySelector("svg");
+    this.slider = element.querySelector("input[type=range]");
+    this.output = element.querySelector(".player .position");
+    this.playButton = element.querySelector("[data-move=play]");
+    this.trail = svgElement("path", { class: "trail", fill: "none" });
+    this.jumps = svgElement("path", { class: "trail jump", fill: "none" });
+    this.marker = svgElement("circle", { class: "marker", r: 6 });
+    const layer = svgElement("g", { class: "player-layer" });
+    layer.append(this.trail, this.jumps, this.marker);
+    this.svg.querySelector("g[clip-path]").append(layer);
+
+    const choice = element.querySelector("select");
+    const first = Math.max(0, figure.trajectories.findIndex((way) => way.kind.includes(afterTeleport)));
+    if (choice) {
+      choice.value = String(first);
+      choice.addEventListener("change", () => this.choose(Number(choice.value)));
+    }
+    this.slider.addEventListener("input", () => {
+      this.pause();
+      this.show(Number(this.slider.value));
+    });
+    for (const button of element.querySelectorAll("[data-move]")) {
+      button.addEventListener("click", () => this.move(button.dataset.move));
+    }
+    this.choose(first);
+    this.svg.classList.remove("stepping");
+  }
+
+  /** Pixels of a frame. */
+  place(i) {
+    const [left, top, right, bottom] = this.figure.area;
+    const [x0, y0, x1, y1] = this.figure.box;
+    return [
+      left + ((this.way.x[i] - x0) / (x1 - x0)) * (right - left),
+      bottom - ((this.way.y[i] - y0) / (y1 - y0)) * (bottom - top),
+    ];
+  }
+
+  choose(index) {
+    this.pause();
+    this.way = this.figure.trajectories[index];
+    this.count = this.way.x.length;
+    this.slider.max = String(this.count - 1);
+    this.landings = [];
+    this.kept = [];  // frames far enough from the one before to be drawn
+    let last = [-1e9, -1e9];
+    for (let i = 0; i < this.count; ++i) {
+      const jump = this.way.kind[i] === afterTeleport;
+      if (jump && i > 0) this.landings.push(i);
+      const here = this.place(i);
+      const near = Math.hypot(here[0] - last[0], here[1] - last[1]) < 0.5;
+      if (!here.every(Number.isFinite) || (near && !jump && this.way.kind[i + 1] !== afterTeleport)) continue;
+      this.kept.push(i);
+      last = here;
+    }
+    this.svg.querySelectorAll(".trajectory").forEach((group, i) => {
+      group.classList.toggle("other", i !== index);
+    });
+    this.trail.setAttribute("class", `trail t${this.way.colour}`);
+    this.show(0);
+  }
+
+  show(frame) {
+    this.frame = frame;
+    this.slider.value = String(frame);
+    this.svg.classList.add("stepping");
+    const place = this.place(frame);
+    if (place.every(Number.isFinite)) {
+      this.marker.setAttribute("cx", place[0].toFixed(2));
+      this.marker.setAttribute("cy", place[1].toFixed(2));
+    }
+    let steps = "", jumps = "", before = null;
+    for (const i of this.kept) {
+      if (i > frame) break;
+      const here = this.place(i).map((v) => v.toFixed(1)).join(" ");
+      if (this.way.kind[i] === afterTeleport && before !== null) {
+        jumps += `M${before}L${here}`;
+        steps += `M${here}`;
+      } else {
+        steps += (steps ? "L" : "M") + here;
+      }
+      before = here;
+    }
+    this.trail.setAttribute("d", steps);
+    this.jumps.setAttribute("d", jumps);
+    const { step, loss, x, y, kind } = this.way;
+    const note = kinds[kind[frame]];
+    this.output.textContent =
+      `step ${step[frame]}${note ? `, ${note}` : ""}: loss ${shortText(loss[frame])} at ` +
+      `(${shortText(x[frame])}, ${shortText(y[frame])})`;
+    this.output.dataset.loss = exactText(loss[frame]);
+    this.marker.classList.toggle("landed", kind[frame] === afterTeleport);
+  }
+
+  move(how) {
+    if (how === "play") {
+      if (this.playing) this.pause();
+      else this.play();
+      return;
+    }
+    this.pause();
+    const last = this.count - 1;
+    if (how === "back") this.show(Math.max(0, this.frame - 1));
+    if (how === "forward") this.show(Math.min(last, this.frame + 1));
+    if (how === "next-jump") this.show(this.landings.find((i) => i > this.frame) ?? last);
+    if (how === "previous-jump") this.show(this.landings.findLast((i) => i < this.frame) ?? 0);
+  }
+
+  /** The whole way in about twelve seconds, with a rest before and after every jump. */
+  play() {
+    if (this.frame >= this.count - 1) this.show(0);
+    this.playing = true;
+    this.playButton.classList.add("playing");
+    this.playButton.setAttribute("aria-label", "Pause");
+    const rate = Math.max(4, this.count / 12) / 1000;
+    const rest = Math.min(500, 6000 / (this.landings.length + 1));
+    let position = this.frame, before = null, resting = 0;
+    const tick = (now) => {
+      if (!this.playing) return;
+      const passed = before === null ? 0 : Math.min(now - before, 100);
+      before = now;
+      if (now >= resting) {
+        position = Math.min(position + passed * rate, this.count - 1);
+        const landing = this.landings.find((i) => i > this.frame && i <= position);
+        if (landing !== undefined) {
+          position = this.frame < landing - 1 ? landing - 1 : landing;
+          resting = now + rest;
+        }
+        if (Math.floor(position) !== this.frame) this.show(Math.floor(position));
+      }
+      if (this.frame >= this.count - 1) this.pause();
+      else requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  pause() {
+    this.playing = false;
+    this.playButton.classList.remove("playing");
+    this.playButton.setAttribute("aria-label", "Play");
+  }
+}

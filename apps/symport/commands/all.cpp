@@ -5,14 +5,15 @@
 #include "commands/list.hpp"
 #include "commands/optimize.hpp"
 #include "commands/report.hpp"
+#include "commands/reproduce.hpp"
 #include "commands/teleport.hpp"
 #include "commands/train.hpp"
 
 namespace symport::cli {
 
 std::vector<Command> all_commands() {
-  return {optimize_command(), train_command(), teleport_command(), report_command(),
-          data_command(),     demo_command(),  list_command()};
+  return {optimize_command(), train_command(), teleport_command(), reproduce_command(),
+          report_command(),   data_command(),  demo_command(),     list_command()};
 }
 
 namespace common {

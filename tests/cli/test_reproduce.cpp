@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// `symport reproduce`, on small experiments of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/process.hpp"
+#include "experiment.hpp"
+
+namespace symport::cli::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+constexpr const char* regression = R"(
+title = "Regression"
+see = "The loss falls faster with a teleport."
+command = "train"
+seeds = [1, 2, 3]
+[options]
+data = "regression"
+steps = 60
+[quick]
+seeds = [1]
+steps = 30
+[[run]]
+name = "plain"
+[[run]]
+name = "GL, at 5"
+teleport = "5"
+quick.teleport = "4"
+)";
+
+constexpr const char* met = R"(
+[[expect]]
+run = "GL, at 5"
+column = "train_loss"
+relative_to = "plain"
+full = [0.0, 0.5]
+quick = [0.0, 0.9]
+)";
+
+/// An experiment file, and where its runs go.
+struct Place {
+  TemporaryDirectory directory;
+  std::string experiments = directory / "experiments", out = directory / "out";
+
+  explicit Place(const std::string& text) { set(text); }
+  void set(const std::string& text) const {
+    fs::create_directories(experiments + "/one/a");
+    write_file(experiments + "/one/a/experiment.toml", text);
+  }
+  Finished reproduce(const Words& more, const Surroundings& where = {}) const {
+    Words words{"reproduce", "--experiments", experiments, "--out", out};
+    words.insert(words.end(), more.begin(), more.end());
+    return symport(words, where);
+  }
+};
+
+TEST(Reproduce, RunsEveryMethodWithEverySeedAndComparesTheNumbers) {
+  const Place place(std::string(regression) + met);
+  const Finished run = place.reproduce({"--full", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  const json result = json::parse(run.out);
+  EXPECT_TRUE(result["met"]);
+  EXPECT_EQ(result["figures"][0]["figure"], "one/a");
+  EXPECT_LT(result["figures"][0]["expected"][0]["found"].get<double>(), 0.5);
+  for (const char* folder : {"plain-1", "plain-2", "plain-3", "gl-at-5-1", "gl-at-5-3"}) {
+    EXPECT_TRUE(fs::exists(place.out + "/one/a/" + folder + "/summary.json")) << folder;
+  }
+  EXPECT_THAT(read_file(place.out + "/one/a.html"), HasSubstr("Regression"));
+}
+
+TEST(Reproduce, TheQuickFormReplacesOptionsAndSeeds) {
+  const Place place(std::string(regression) + met);
+  const Finished run = place.reproduce({"one"});
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  EXPECT_THAT(run.out, HasSubstr("ok"));
+  EXPECT_FALSE(fs::exists(place.out + "/one/a/plain-2"));
+  EXPECT_THAT(read_file(place.out + "/one/a/plain-1/config.toml"), HasSubstr("steps = 30"));
+  EXPECT_THAT(read_file(place.out + "/one/a/gl-at-5-1/config.toml"), HasSubstr("teleport = \"4\""));
+}
+
+TEST(Reproduce, ANumberOutsideItsIntervalIsAFailureThatSaysWhich) {
+  const Place place(std::string(regression) +
+                    "[[expect]]\nrun = \"plain\"\ncolumn = \"train_loss\"\nat = 30\n"
+                    "statistic = \"mean\"\nquick = [0.0, 1e-9]\n");
+  const Finished run = place.reproduce({});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, HasSubstr("FAILED mean train_loss of 'plain' at 30"));
+  EXPECT_THAT(run.err, HasSubstr("1 of the expected numbers is outside"));
+}
+
+TEST(Reproduce, GoesOnWhereItWasInterrupted) {
+  std::string text = std::string(regression) + met;
+  text.replace(text.find("steps = 30"), 10, "steps = 300000");
+  const Place place(text);
+  const Finished cut =
+      place.reproduce({}, {.meanwhile = [](int process) {
+                        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                        ::kill(process, SIGINT);
+                      }});
+  EXPECT_EQ(cut.exit_code, 130);
+  EXPECT_THAT(cut.err, HasSubstr("--resume"));
+  EXPECT_EQ(place.reproduce({}).exit_code, 2) << "there are files already";
+  const Place whole(std::string(regression) + met);
+  ASSERT_EQ(whole.reproduce({}).exit_code, 0);
+  // Complete runs are kept as they are.
+  const auto written = fs::last_write_time(whole.out + "/one/a/plain-1/summary.json");
+  EXPECT_EQ(whole.reproduce({"--resume"}).exit_code, 0);
+  EXPECT_EQ(fs::last_write_time(whole.out + "/one/a/plain-1/summary.json"), written);
+  EXPECT_EQ(whole.reproduce({"--force"}).exit_code, 0);
+  EXPECT_NE(fs::last_write_time(whole.out + "/one/a/plain-1/summary.json"), written);
+}
+
+TEST(Reproduce, SaysWhatIsWrongWithAnExperiment) {
+  const std::string good = std::string(regression) + met;
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  const struct {
+    std::string text;
+    const char* message;
+  } cases[] = {
+      {changed("title =", "titel ="), "experiment.toml:2: titel: unknown key"},
+      {changed("command = \"train\"", "command = \"fly\""), "allowed is train, optimize"},
+      {changed("seeds = [1, 2, 3]", "seeds = [-1]"), "seeds: allowed are whole numbers"},
+      {changed("steps = 60", "stepz = 60"), "experiment.toml:8: stepz: unknown key"},
+      {changed("quick.teleport", "quick.telepart"), "telepart: unknown key"},
+      {changed("run = \"GL, at 5\"", "run = \"GL\""), "there is no run 'GL'"},
+      {changed("[0.0, 0.9]", "[0.9, 0.0]"), "allowed is an interval"},
+      {changed("\"train_loss\"", "\"tran_loss\""), "there is no 'tran_loss'"},
+      {"title = ", "experiment.toml:1"},
+  };
+  for (const auto& c : cases) {
+    const Place place(c.text);
+    const Finished run = place.reproduce({});
+    EXPECT_EQ(run.exit_code, 2) << c.message;
+    EXPECT_THAT(run.err, HasSubstr(c.message));
+  }
+  const Place place(good);
+  EXPECT_THAT(place.reproduce({"two"}).err, HasSubstr("FIGURE: found 'two'"));
+  EXPECT_THAT(place.reproduce({"--full", "--quick"}).err, HasSubstr("--full: goes without"));
+}
+
+TEST(Experiments, AreAllReadableInBothForms) {
+  const fs::path directory = fs::path(SYMPORT_SOURCE_DIR) / "experiments";
+  const std::vector<std::string> names = experiment_names(directory);
+  EXPECT_GE(names.size(), 5u);
+  for (const std::string& name : names) {
+    const Experiment full = read_experiment(directory, name, false);
+    const Experiment quick = read_experiment(directory, name, true);
+    ASSERT_EQ(full.runs.size(), quick.runs.size());
+    std::vector<std::string> folders;
+    for (const ExperimentRun& run : full.runs) folders.push_back(run.folder());
+    std::sort(folders.begin(), folders.end());
+    EXPECT_EQ(std::adjacent_find(folders.begin(), folders.end()), folders.end()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace symport::cli::testing

@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <optional>
 
+#include "support/real_sets.hpp"
 #include "symport/data/data_summary.hpp"
 #include "symport/data/idx.hpp"
 
@@ -15,19 +13,8 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using testing::find_set;
 using ::testing::Pair;
-
-std::filesystem::path folder(const std::string& name) {
-  if (const char* own = std::getenv("SYMPORT_DATA")) return std::filesystem::path(own) / name;
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home == nullptr ? "" : home) / ".local/share/symport" / name;
-}
-
-/// The files of a set that `symport data fetch` stored; nothing when nobody did.
-std::optional<IdxFiles> find_set(const std::string& name) {
-  if (!std::filesystem::exists(folder(name))) return std::nullopt;
-  return find_idx_files(folder(name));
-}
 
 DataSummary summary_of(const IdxPair& pair) {
   return summarize(read_idx_images(pair.images, pair.classes));

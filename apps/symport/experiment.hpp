@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "symport/core/types.hpp"
 
 namespace symport::cli {
 

@@ -80,7 +80,7 @@ TEST(Mnist, PaperModeIsRefusedWhereItBreaksDown) {
   Random random(1);
   int refused = 0;
   for (const double rate : {1e-3, 1.0, 1e3, 1e6, 1e9}) {
-    const FixedAscent search({.steps = 10, .step_size = rate});
+    const FixedAscent search({.steps = 10, .rate = rate});
     for (Index i = 0; i < 4; ++i) {
       const VectorOf<float> before = trained.w;
       const Certificate certificate = teleport_in_training<float>(

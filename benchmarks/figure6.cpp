@@ -12,7 +12,7 @@ namespace symport::benchmarks {
 namespace {
 
 constexpr Index every_epochs = 10, ascent_steps = 10;
-constexpr double rate = 1e-5, length = 0.01;
+constexpr double rate = 1e-9, length = 0.01;
 
 struct SquareProblem {
   MlpObjective<double> objective;

@@ -68,8 +68,8 @@ int main(int argc, char** argv) {
       chosen.push_back(argument);
     }
   }
-  // Parameter vectors come and go at every teleport: their pages stay with the process, here and on
-  // LibTorch's side.
+  // Parameter vectors come and go at every teleport: their pages stay with the process. (LibTorch's
+  // side has the allocator's defaults, as its users have; docs/performance.md says what it gains.)
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   try {

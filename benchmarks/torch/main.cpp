@@ -15,7 +15,6 @@
 //   epoch VALIDATION BATCH RATE               ->  seconds, validation loss, peak memory in kB
 //   rosenbrock RUNS                           ->  seconds, last loss
 #include <dlfcn.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <torch/autograd.h>
 #include <torch/types.h>
@@ -136,8 +135,6 @@ std::vector<std::int64_t> read_widths(std::istream& in) {
 }  // namespace
 
 int main() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   torch::manual_seed(1);
   Problem problem, set;
   for (std::string line; std::getline(std::cin, line);) {

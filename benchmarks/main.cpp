@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The benchmarks behind ./bench: bench_symport --torch PROGRAM [--json FILE] [--rounds N] [PART...]
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <array>
 #include <cstdlib>
@@ -68,10 +67,6 @@ int main(int argc, char** argv) {
       chosen.push_back(argument);
     }
   }
-  // Parameter vectors come and go at every teleport: their pages stay with the process. (LibTorch's
-  // side has the allocator's defaults, as its users have; docs/performance.md says what it gains.)
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   try {
     symport::set_threads(1);
     Report report;

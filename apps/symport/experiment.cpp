@@ -38,7 +38,10 @@ class ExperimentFile {
     }
     const Command command = out.command == "train" ? train_command() : optimize_command();
     toml::table quick = table(root_, "quick");
-    out.seeds = seeds(quick_ && quick.contains("seeds") ? quick : root_);
+    out.seeds = seeds(root_);
+    if (quick.contains("seeds")) {
+      if (std::vector<std::uint64_t> few = seeds(quick); quick_) out.seeds = std::move(few);
+    }
     quick.erase("seeds");
     const Given common = options(table(root_, "options"), quick, command);
     for (const toml::table& run : tables("run")) out.runs.push_back(read_run(run, common, command));

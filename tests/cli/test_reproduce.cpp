@@ -44,7 +44,7 @@ run = "GL, at 5"
 column = "train_loss"
 relative_to = "plain"
 full = [0.0, 0.5]
-quick = [0.0, 0.9]
+quick = [0.0, 0.99]
 )";
 
 /// An experiment file, and where its runs go.
@@ -137,7 +137,7 @@ TEST(Reproduce, SaysWhatIsWrongWithAnExperiment) {
       {changed("steps = 60", "stepz = 60"), "experiment.toml:8: stepz: unknown key"},
       {changed("quick.teleport", "quick.telepart"), "telepart: unknown key"},
       {changed("run = \"GL, at 5\"", "run = \"GL\""), "there is no run 'GL'"},
-      {changed("[0.0, 0.9]", "[0.9, 0.0]"), "allowed is an interval"},
+      {changed("[0.0, 0.99]", "[0.9, 0.0]"), "allowed is an interval"},
       {changed("\"train_loss\"", "\"tran_loss\""), "there is no 'tran_loss'"},
       {"title = ", "experiment.toml:1"},
   };

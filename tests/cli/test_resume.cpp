@@ -96,7 +96,7 @@ TEST(Resume, AfterKillsAtRandomMomentsTheModelIsTheSame) {
 }
 
 TEST(Resume, AnInterruptSaysHowToGoOn) {
-  for (const Words& more : {Words{}, Words{"--batch", "full", "--steps", "3000"}}) {
+  for (const Words& more : {Words{}, Words{"--batch", "full", "--steps", "800"}}) {
     CutRun run;
     if (!more.empty()) {
       for (const char* flag : {"--batch", "--epochs"}) {

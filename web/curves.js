@@ -34,8 +34,9 @@ function aligned(tables) {
 function paddedRange(low, high, logarithmic) {
   if (low == null || high == null) return logarithmic ? [0.1, 10] : [0, 1];
   if (logarithmic) {
-    const room = high > low ? Math.max(0.04 * Math.log10(high / low), 0.05) : 0.5;
-    return [low / 10 ** room, high * 10 ** room];
+    const [bottom, top] = [Math.log10(low), Math.log10(high)];
+    const room = high > low ? Math.max(0.04 * (top - bottom), 0.05) : 0.5;
+    return [10 ** Math.max(bottom - room, -307), 10 ** Math.min(top + room, 308)];
   }
   const room = high > low ? 0.05 * (high - low) : Math.abs(low) / 2 || 1;
   return [low - room, high + room];

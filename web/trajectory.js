@@ -43,13 +43,14 @@ export class TrajectoryPlayer {
     this.svg.classList.remove("stepping");
   }
 
-  /** Pixels of a frame. */
+  /** Pixels of a frame; one far outside stays where SVG has numbers. */
   place(i) {
     const [left, top, right, bottom] = this.figure.area;
     const [x0, y0, x1, y1] = this.figure.box;
+    const pixel = (value) => Math.min(1e5, Math.max(-1e5, value));
     return [
-      left + ((this.way.x[i] - x0) / (x1 - x0)) * (right - left),
-      bottom - ((this.way.y[i] - y0) / (y1 - y0)) * (bottom - top),
+      pixel(left + ((this.way.x[i] - x0) / (x1 - x0)) * (right - left)),
+      pixel(bottom - ((this.way.y[i] - y0) / (y1 - y0)) * (bottom - top)),
     ];
   }
 

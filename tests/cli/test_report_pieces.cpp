@@ -180,6 +180,7 @@ TEST(Scale, MapsItsEndsAndHasRoundTicks) {
          {std::vector<double>{}, {nan}, {3.0}, {0.0}, {1e-310, 1e308}, {2.0, 2.1}}) {
       const Scale scale = Scale::around(values, 0.0, 100.0, kind);
       EXPECT_LT(scale.low(), scale.high());
+      EXPECT_NEAR(scale(scale.high()), 100.0, 1e-6);
       EXPECT_GE(scale.ticks(6).size(), 1u);
       EXPECT_LE(scale.ticks(6).size(), 20u);
     }

@@ -200,7 +200,11 @@ std::string level_set_svg(const LevelSetFigure& figure) {
   for (std::size_t i = 0; i < figure.trajectories.size(); ++i) {
     const Trajectory& way = figure.trajectories[i];
     std::vector<Point> at(way.x.size());
-    for (std::size_t k = 0; k < at.size(); ++k) at[k] = {x_scale(way.x[k]), y_scale(way.y[k])};
+    // A diverged run goes farther than SVG has numbers for; what is outside is clipped anyway.
+    const auto pixel = [](double value) { return std::clamp(value, -1e5, 1e5); };
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      at[k] = {pixel(x_scale(way.x[k])), pixel(y_scale(way.y[k]))};
+    }
     svg.open("g", {{"class", "trajectory"}, {"data-trajectory", std::to_string(i)}});
     draw_way(svg, way, at, arrow);
     svg.close("g");

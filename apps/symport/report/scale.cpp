@@ -40,7 +40,8 @@ Scale Scale::around(const std::vector<double>& values, double from, double to, b
   if (low > high)
     return logarithmic ? Scale(0.1, 10.0, from, to, true) : Scale(0, 1, from, to, false);
   if (logarithmic) {
-    const double room = std::max(0.04 * std::log10(high / low), high == low ? 0.5 : 0.05);
+    const double room =
+        std::max(0.04 * (std::log10(high) - std::log10(low)), high == low ? 0.5 : 0.05);
     const double bottom = std::max(std::log10(low) - room, -307.0);
     const double top = std::min(std::log10(high) + room, 308.0);
     return Scale(std::pow(10.0, bottom), std::pow(10.0, top), from, to, true);
@@ -52,8 +53,9 @@ Scale Scale::around(const std::vector<double>& values, double from, double to, b
 
 double Scale::operator()(double value) const {
   if (!std::isfinite(value) || (logarithmic_ && value <= 0.0)) return std::nan("");
-  const double part = logarithmic_ ? std::log10(value / low_) / std::log10(high_ / low_)
-                                   : (value - low_) / (high_ - low_);
+  const double part =
+      logarithmic_ ? (std::log10(value) - std::log10(low_)) / (std::log10(high_) - std::log10(low_))
+                   : (value - low_) / (high_ - low_);
   return from_ + part * (to_ - from_);
 }
 

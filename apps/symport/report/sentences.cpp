@@ -113,17 +113,18 @@ Finding without_comparison(const Experiment& experiment, const Measure& measure)
     const bool good = better(mean_end(series, measure), start, measure);
     went += good ? 1 : 0;
     parts.push_back(fmt::format("{}from {} to {}",
-                                experiment.series.size() > 1 ? series.name + " " : std::string(),
+                                experiment.series.size() > 1 ? series.name + ": " : std::string(),
                                 short_text(start), end_text(series, measure)));
   }
   const bool teleports = std::any_of(experiment.series.begin(), experiment.series.end(),
                                      [](const RunSeries& series) { return series.teleports; });
   Finding finding;
-  finding.text = fmt::format("The {} should {}: it went {}.", measure.name,
-                             measure.larger_is_better ? "rise" : "fall", join(parts, "; "));
+  finding.text = fmt::format("The {} should {}{} {}.", measure.name,
+                             measure.larger_is_better ? "rise" : "fall",
+                             parts.size() > 1 ? "; it went:" : ": it went", join(parts, "; "));
   if (teleports) {
     finding.text +=
-        " No run without teleports is among these, so whether they helped cannot be said.";
+        " No run without teleports is configured alike, so whether they helped cannot be said.";
     return finding;
   }
   finding.verdict = went == experiment.series.size() ? Verdict::seen

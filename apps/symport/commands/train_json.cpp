@@ -7,6 +7,7 @@
 
 #include "commands/train.hpp"
 #include "json_forms.hpp"
+#include "machine.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::cli {
@@ -69,6 +70,7 @@ std::string train_json(const TrainingResult& result) {
       {"search", options.how.search},
       {"precision", to_string(options.precision)},
       {"seed", options.seed},
+      {"machine", machine_text()},
       {"version", version()},
   };
   if (result.test_samples > 0) {

@@ -221,7 +221,7 @@ TEST(Resume, SaysWhatIsWrongWithItsUse) {
     Words words;
     const char* message;
   } cases[] = {
-      {{"train", "--resume", empty}, "--config: found"},
+      {{"train", "--resume", empty}, "which has no config.toml"},
       {run.resume() + Words{"--lr", "1"}, "--lr: goes without --resume"},
       {run.resume() + Words{"--out", empty}, "--out: goes without --resume"},
       {run.words + Words{"--checkpoint-every", "5"}, "--checkpoint-every: needs --out"},

@@ -227,8 +227,8 @@ std::vector<Experiment> chosen(const Given& given, const fs::path& directory, bo
     std::copy_if(names.begin(), names.end(), std::back_inserter(wanted),
                  [&](const auto& name) { return name == word || name.starts_with(word + "/"); });
     if (wanted.size() == before) {
-      throw UsageError("FIGURE", fmt::format("found '{}'{}, allowed is {}", word,
-                                             did_you_mean(word, names), join(names)));
+      throw UsageError("FIGURE", fmt::format("found '{}', allowed is {}{}", word, join(names),
+                                             did_you_mean(word, names)));
     }
   }
   if (given.list("figure").empty()) wanted = names;

@@ -203,14 +203,14 @@ int report_end(const TrainingResult& result, const RunDirectory* directory) {
 
 int run_train(const Given& typed) {
   const auto earlier = typed.text("resume");
+  std::unique_ptr<RunDirectory> directory;
+  if (earlier) directory = RunDirectory::of_earlier_run(*earlier, typed.origin("resume"));
   const Given given = earlier ? resumed(typed, *earlier) : typed;
   const bool quiet = given.is_on("quiet"), json = given.is_on("json");
   const TrainingOptions asked = read_training_options(given);
   if (given.has("checkpoint-every") && !given.has("out") && !earlier) {
     throw UsageError(given.origin("checkpoint-every"), "needs --out DIR");
   }
-  std::unique_ptr<RunDirectory> directory;
-  if (earlier) directory = RunDirectory::of_earlier_run(*earlier, given.origin("resume"));
   const auto open = [&]() -> TrainingPlace {
     if (const auto path = given.text("out"); path && !earlier) {
       directory = std::make_unique<RunDirectory>(*path, given.is_on("force"), given.origin("out"));

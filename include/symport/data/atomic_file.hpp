@@ -39,7 +39,8 @@ class AtomicFile {
   std::uint64_t written_ = 0;
 };
 
-/// Whether a path has the name of an AtomicFile's temporary, such as a killed process leaves behind.
+/// Whether a path has the name of an AtomicFile's temporary, such as a killed process leaves
+/// behind.
 bool is_temporary_file(const std::filesystem::path& path);
 
 /// The whole of `bytes` as the file `target`, by AtomicFile.

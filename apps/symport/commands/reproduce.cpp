@@ -161,6 +161,7 @@ std::optional<Reproduction> reproduce(const Experiment& experiment, const fs::pa
       }
       if (!is_complete(folder) && !run_one(experiment, options, folder)) return std::nullopt;
       result.methods.back().runs.push_back(report::read_runs({folder.string()}).at(0));
+      result.methods.back().runs.back().name = run.name;
     }
   }
   for (const Expectation& expectation : experiment.expectations) {
@@ -272,8 +273,9 @@ int run_reproduce(const Given& given) {
       runs.insert(runs.end(), method.runs.begin(), method.runs.end());
     }
     RunDirectory place(out, true, given.origin("out"));
-    place.write(experiment.name + ".html",
-                report::page(report::run_report(runs, experiment.name + ": " + experiment.title)));
+    report::Report page = report::run_report(runs, experiment.name + ": " + experiment.title);
+    page.text = experiment.see;
+    place.write(experiment.name + ".html", report::page(page));
   }
   if (json) print(json_text(Json{{"met", missed == 0}, {"figures", std::move(list)}}));
   if (!given.is_on("quiet")) print_error(fmt::format("Written to {}\n", out.string()));

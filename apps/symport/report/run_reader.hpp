@@ -26,6 +26,7 @@ struct TraceColumns {
 /// All that a run directory says.
 struct Run {
   std::filesystem::path directory;
+  std::string name = {};                      ///< of its series; empty: made from the configuration
   std::string command;                        ///< "optimize" or "train"
   std::map<std::string, std::string> config;  ///< every key but `command` and `seed`
   std::string config_text;                    ///< config.toml as it is

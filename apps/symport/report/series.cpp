@@ -99,7 +99,8 @@ void name_series(Experiment& experiment) {
         parts.push_back(part_of_name(key, value(configs[i], key)));
       }
     }
-    experiment.series[i].name = join(parts);
+    const std::string& given = experiment.series[i].first().name;
+    experiment.series[i].name = given.empty() ? join(parts) : given;
   }
 }
 

@@ -110,9 +110,7 @@ class NetworkTraining {
     if (data_.test && result.status != RunStatus::interrupted) test(result);
     result.options = options_;
     result.loss_invariant = plan_.symmetry().loss_invariant();
-    if (place.directory) {
-      write_model(place.directory->path() / "model.npz", layers_of<Scalar>(network_, w_));
-    }
+    result.model = model_arrays(layers_of<Scalar>(network_, w_));
     return result;
   }
 

@@ -37,6 +37,7 @@ struct TrainingResult {
   Index test_samples = 0;  ///< 0: there is no test set
   double test_loss = 0.0;
   double test_accuracy = 0.0;  ///< NaN without classes
+  ArrayMap model;              ///< the weights by name, as model.npz has them
   TrainingOptions options;     ///< resolved
 };
 
@@ -63,9 +64,9 @@ struct TrainingPlace {
   bool resume = false;                ///< go on from its checkpoint
 };
 
-/// Reads the data, trains, and keeps configuration, checkpoints and model.npz in the directory if
-/// there is one. `open` is called once all input is known to be good: bad input throws UsageError
-/// before anything is written. A checkpoint that cannot be written is a warning: the run goes on.
+/// Reads the data, trains, and keeps configuration and checkpoints in the directory if there is
+/// one. `open` is called once all input is known to be good: bad input throws UsageError before
+/// anything is written. A checkpoint that cannot be written is a warning: the run goes on.
 TrainingResult train_network(const TrainingOptions& options, const Given& given,
                              const std::function<TrainingPlace()>& open,
                              const TrainingObserver& observer);

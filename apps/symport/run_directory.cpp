@@ -11,6 +11,7 @@
 
 #include "errors.hpp"
 #include "symport/data/atomic_file.hpp"
+#include "symport/data/npz.hpp"
 
 namespace symport::cli {
 
@@ -93,11 +94,20 @@ void RunDirectory::make_directories(const fs::path& path) {
 }
 
 void RunDirectory::write(const fs::path& name, std::string_view content) {
+  write(name, [&](const fs::path& target) { symport::write_file(target, content); });
+}
+
+void RunDirectory::write(const fs::path& name, const ArrayMap& arrays) {
+  write(name, [&](const fs::path& target) { write_npz(target, arrays); });
+}
+
+void RunDirectory::write(const fs::path& name,
+                         const std::function<void(const fs::path&)>& write_to) {
   const fs::path target = path_ / name;
   try {
     if (!written_) fs::remove(path_ / "summary.json");
     make_directories(target.parent_path());
-    symport::write_file(target, content);
+    write_to(target);
     written_ = true;
   } catch (const std::system_error& error) {
     throw OutputError(fmt::format("cannot write {}: {}", target.string(), error.code().message()));

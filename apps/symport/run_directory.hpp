@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "symport/data/array.hpp"
 
 namespace symport::cli {
 
@@ -32,9 +35,13 @@ class RunDirectory {
   const std::filesystem::path& path() const { return path_; }
   /// Throws OutputError. `name` may lie in a subdirectory.
   void write(const std::filesystem::path& name, std::string_view content);
+  /// The same for arrays, as an .npz file.
+  void write(const std::filesystem::path& name, const ArrayMap& arrays);
 
  private:
   explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  void write(const std::filesystem::path& name,
+             const std::function<void(const std::filesystem::path&)>& write_to);
   void make_directories(const std::filesystem::path& path);
   void lock(const std::string& origin);
 

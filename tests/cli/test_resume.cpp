@@ -200,6 +200,23 @@ TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {
   EXPECT_TRUE(fs::exists(run.cut + "/model.npz"));
 }
 
+TEST(Train, AResultThatCannotBeWrittenIsStillPrintedAndCanBeResumed) {
+  const CutRun run;
+  run.finish_whole();
+  const Finished part = symport(run.to_cut(), {.meanwhile = [&](int) {
+                                  while (!fs::exists(run.cut + "/config.toml"))
+                                    std::this_thread::yield();
+                                  fs::create_directory(run.cut + "/model.npz");
+                                }});
+  EXPECT_EQ(part.exit_code, 1);
+  EXPECT_THAT(part.err, HasSubstr("cannot write"));
+  EXPECT_THAT(part.out, HasSubstr("train loss"));
+  EXPECT_FALSE(fs::exists(run.cut + "/summary.json"));
+  fs::remove(run.cut + "/model.npz");
+  EXPECT_EQ(symport(run.resume()).exit_code, 0);
+  EXPECT_EQ(run.model(run.cut), run.model(run.whole));
+}
+
 TEST(Resume, OneDirectoryServesOneProcess) {
   const CutRun run({}, "100000");
   Finished second;

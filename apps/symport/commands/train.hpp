@@ -15,7 +15,7 @@ Command train_command();
 /// The result as one JSON object, and as text for people.
 std::string train_json(const TrainingResult& result);
 std::string train_text(const TrainingResult& result, const Style& style);
-/// config.toml, trace.csv, teleports.jsonl and at last summary.json.
+/// model.npz, config.toml, trace.csv, teleports.jsonl and at last summary.json.
 void write_training(const TrainingResult& result, RunDirectory& directory);
 
 }  // namespace symport::cli

@@ -88,6 +88,7 @@ std::string train_json(const TrainingResult& result) {
 }
 
 void write_training(const TrainingResult& result, RunDirectory& directory) {
+  directory.write("model.npz", result.model);
   directory.write("config.toml", training_config(result.options));
   directory.write("trace.csv", csv(result));
   std::string teleports;

@@ -11,7 +11,8 @@ using namespace symport;
 
 /// Noisy images of 6 x 6 pixels: class k has a bright row k.
 ImageSet images() {
-  ImageSet set{.rows = 6, .cols = 6};
+  ImageSet set;
+  set.rows = set.cols = 6;
   Random random(1);
   for (Index i = 0; i < 600; ++i) {
     const Index bright = i % 6;

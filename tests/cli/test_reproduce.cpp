@@ -108,13 +108,13 @@ TEST(Reproduce, GoesOnWhereItWasInterrupted) {
                         ::kill(process, SIGINT);
                       }});
   EXPECT_EQ(cut.exit_code, 130);
-  EXPECT_THAT(cut.err, HasSubstr("--resume"));
+  EXPECT_THAT(cut.err, HasSubstr("--continue"));
   EXPECT_EQ(place.reproduce({}).exit_code, 2) << "there are files already";
   const Place whole(std::string(regression) + met);
   ASSERT_EQ(whole.reproduce({}).exit_code, 0);
   // Complete runs are kept as they are.
   const auto written = fs::last_write_time(whole.out + "/one/a/plain-1/summary.json");
-  EXPECT_EQ(whole.reproduce({"--resume"}).exit_code, 0);
+  EXPECT_EQ(whole.reproduce({"--continue"}).exit_code, 0);
   EXPECT_EQ(fs::last_write_time(whole.out + "/one/a/plain-1/summary.json"), written);
   EXPECT_EQ(whole.reproduce({"--force"}).exit_code, 0);
   EXPECT_NE(fs::last_write_time(whole.out + "/one/a/plain-1/summary.json"), written);

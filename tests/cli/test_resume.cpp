@@ -62,7 +62,8 @@ auto send_after(std::chrono::milliseconds delay, int signal) {
 }
 
 TEST(Resume, AfterKillsAtRandomMomentsTheModelIsTheSame) {
-  const CutRun run({"--checkpoint-every", "40", "--teleport", "1..9:2", "--symmetry", "rescale"});
+  const CutRun run({"--checkpoint-every", "40", "--teleport", "1..9:2", "--symmetry", "rescale"},
+                   "100");
   run.finish_whole();
   Random random(17);
   int kills = 0;
@@ -70,7 +71,7 @@ TEST(Resume, AfterKillsAtRandomMomentsTheModelIsTheSame) {
   bool ended = false;
   while (!ended) {
     ASSERT_LT(kills, 400);
-    const auto delay = std::chrono::milliseconds(20 + random.below(kills < 20 ? 120 : 2000));
+    const auto delay = std::chrono::milliseconds(20 + random.below(kills < 20 ? 100 : 2000));
     const Finished part = symport(words, {.meanwhile = send_after(delay, SIGKILL)});
     ended = part.exit_code == 0;
     kills += part.signal == SIGKILL ? 1 : 0;
@@ -106,8 +107,11 @@ TEST(Resume, AnInterruptSaysHowToGoOn) {
       run.words = run.words + more;
     }
     run.finish_whole();
-    Finished part =
-        symport(run.to_cut(), {.meanwhile = send_after(std::chrono::milliseconds(150), SIGINT)});
+    Finished part = symport(run.to_cut(), {.meanwhile = [&](int process) {
+                              while (!fs::exists(run.cut + "/config.toml"))
+                                std::this_thread::yield();
+                              send_after(std::chrono::milliseconds(30), SIGINT)(process);
+                            }});
     ASSERT_EQ(part.exit_code, 130) << part.err;
     EXPECT_THAT(part.err, HasSubstr("to go on: symport train --resume " + run.cut));
     EXPECT_EQ(json::parse(read_file(run.cut + "/summary.json"))["status"], "interrupted");

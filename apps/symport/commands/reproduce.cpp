@@ -247,9 +247,9 @@ int run_reproduce(const Given& given) {
   if (full && given.is_on("quick")) throw UsageError("--full", "goes without --quick");
   const std::vector<Experiment> experiments = chosen(given, experiments_directory(given), !full);
   const fs::path out = given.text("out").value_or(usual_out);
-  const bool resume = given.is_on("resume");
-  if (resume && given.is_on("force")) throw UsageError("--resume", "goes without --force");
-  if (!resume) {
+  const bool go_on = given.is_on("continue");
+  if (go_on && given.is_on("force")) throw UsageError("--continue", "goes without --force");
+  if (!go_on) {
     const RunDirectory check(out, given.is_on("force"), given.origin("out"));
     for (const Experiment& experiment : experiments) fs::remove_all(out / experiment.name);
   }
@@ -262,7 +262,7 @@ int run_reproduce(const Given& given) {
     const std::optional<Reproduction> result = reproduce(experiment, out, given, progress);
     if (!result) {
       print_error(fmt::format(
-          "symport reproduce: interrupted; to go on, the same command with --resume\n"));
+          "symport reproduce: interrupted; to go on, the same command with --continue\n"));
       return exit_interrupted;
     }
     for (const Outcome& outcome : result->outcomes) missed += outcome.met() ? 0 : 1;
@@ -299,12 +299,12 @@ Command reproduce_command() {
       .examples =
           "symport reproduce fig4 decrement\n"
           "symport reproduce fig4 --full --out runs/fig4\n"
-          "symport reproduce fig4 --full --out runs/fig4 --resume",
+          "symport reproduce fig4 --full --out runs/fig4 --continue",
       .positionals = {{"figure", "FIGURE...",
                        "directories below experiments/ (default: all of them)", "Options", true}},
       .options = {{"quick", "", "small sizes, minutes (the default)", run},
                   {"full", "", "the paper's sizes, hours", run},
-                  {"resume", "", "keep the runs that are complete, go on with the others", run},
+                  {"continue", "", "keep the runs that are complete, go on with the others", run},
                   {"experiments", "DIR", "where experiments are (default ./experiments)", run},
                   {"data-dir", "DIR", "where fetched data sets are", run},
                   {"out", "DIR", fmt::format("(default {})", usual_out), output},

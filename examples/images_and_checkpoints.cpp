@@ -34,7 +34,7 @@ int main() {
   const MlpObjective<float> objective(network, Loss(Loss::Kind::cross_entropy));
   const PositiveScalingSymmetry<float> symmetry;
   const Momentum<float> optimizer;
-  MinibatchOptions<float> options{.epochs = 6, .batch_size = 20, .learning_rate = 0.002};
+  MinibatchOptions<float> options{.epochs = 12, .batch_size = 20, .learning_rate = 0.002};
   options.teleport.symmetry = &symmetry;
   options.teleport.schedule = Schedule::parse("1,3");
 

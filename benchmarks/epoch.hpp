@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "symport/data/idx.hpp"
+#include "symport/training/image_source.hpp"
 
 namespace symport::benchmarks {
 
@@ -10,7 +10,7 @@ struct EpochTimes {
   double validation_loss = 0.0;
 };
 /// One epoch of SGD over all images but the last 12,000, which are the validation set.
-EpochTimes run_epoch(const ImageSet& images, int threads);
+EpochTimes run_epoch(const ImageSource<float>& source, int threads);
 
 /// The program `--one-epoch THREADS`: prints seconds, validation loss and peak memory in kB.
 int one_epoch(int threads);

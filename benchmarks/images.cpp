@@ -31,7 +31,8 @@ ImageSet generate() {
   constexpr Index count = 60000, side = 28, classes = 10;
   Random random(2022);
   const Matrix patterns = random.normal_matrix(side * side, classes);
-  ImageSet set{side, side, {}, {}};
+  ImageSet set;
+  set.rows = set.cols = side;
   set.pixels.reserve(static_cast<std::size_t>(count * side * side));
   for (Index i = 0; i < count; ++i) {
     const auto c = static_cast<Index>(random.below(classes));
@@ -51,30 +52,17 @@ Images load_images() {
   const auto pixels = plain_or_gzipped(directory / "train-images-idx3-ubyte");
   const auto classes = plain_or_gzipped(directory / "train-labels-idx1-ubyte");
   if (std::filesystem::exists(pixels) && std::filesystem::exists(classes)) {
-    return {read_idx_images(pixels, classes), true};
+    return {ImageSource<float>(read_idx_images(pixels, classes)), true};
   }
-  return {generate(), false};
+  return {ImageSource<float>(generate()), false};
 }
 
-void ImageSource::load(std::span<const Index> samples, MatrixOf<float>& X,
-                       Targets<float>& targets) const {
-  X.resize(features(), static_cast<Index>(samples.size()));
-  targets.values.resize(0, 0);
-  targets.classes.resize(samples.size());
-  for (std::size_t j = 0; j < samples.size(); ++j) {
-    const auto image = images_.image(samples[j]);
-    float* column = X.col(static_cast<Index>(j)).data();
-    for (std::size_t i = 0; i < image.size(); ++i) column[i] = float(image[i]) * (1.0f / 255.0f);
-    targets.classes[j] = images_.classes[static_cast<std::size_t>(samples[j])];
-  }
-}
-
-ImageProblem image_problem(const ImageSet& images, Index samples) {
+ImageProblem image_problem(const ImageSource<float>& images, Index samples) {
   std::vector<Index> first(static_cast<std::size_t>(samples));
   std::iota(first.begin(), first.end(), Index{0});
   MatrixOf<float> X;
   Targets<float> targets;
-  ImageSource(images).load(first, X, targets);
+  images.load(first, X, targets);
   const Mlp network({784, 512, 512, 10}, Activation::parse("leaky_relu:0.1"));
   Random random(1);
   VectorOf<float> w = initialize<float>(network, Initialization::fan_in, random);

@@ -71,7 +71,7 @@ double sgd_seconds(const ImageProblem& problem, int steps) {
 
 void bench_sgd(Bench& bench) {
   constexpr int steps = 100;
-  const ImageProblem problem = image_problem(bench.images.set, batch);
+  const ImageProblem problem = image_problem(bench.images.source, batch);
   require_same("loss", problem.objective.value(problem.w),
                bench.torch.give<float>("problem", problem.objective, problem.w), 1e-5);
   VectorOf<float> w = problem.w;
@@ -100,7 +100,7 @@ void bench_sgd(Bench& bench) {
 
 void bench_optimizers(Bench& bench) {
   constexpr int steps = 40;
-  const ImageProblem problem = image_problem(bench.images.set, batch);
+  const ImageProblem problem = image_problem(bench.images.source, batch);
   bench.torch.give<float>("problem", problem.objective, problem.w);
   struct Entry {
     std::string name;

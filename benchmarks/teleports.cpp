@@ -106,7 +106,7 @@ double ascent_seconds(const ImageProblem& problem, double rate, int steps) {
 
 void bench_ascent(Bench& bench) {
   constexpr int steps = 10, sgd_steps = 20, torch_steps = 3;
-  const ImageProblem problem = image_problem(bench.images.set, batch);
+  const ImageProblem problem = image_problem(bench.images.source, batch);
   bench.torch.give<float>("problem", problem.objective, problem.w);
   require_same_objective(bench, problem, 0.0);
   require_same_objective(bench, problem, image_rate);
@@ -139,7 +139,7 @@ void bench_ascent(Bench& bench) {
 
 void bench_teleport(Bench& bench) {
   constexpr int sgd_steps = 20;
-  const ImageProblem problem = image_problem(bench.images.set, batch);
+  const ImageProblem problem = image_problem(bench.images.source, batch);
   bench.torch.give<float>("problem", problem.objective, problem.w);
   const std::string command = fmt::format("teleport 10 0 {}", ascent_length);
   const auto answer = bench.torch.ask(command);
@@ -166,7 +166,7 @@ void bench_teleport(Bench& bench) {
 
 void bench_rescale(Bench& bench) {
   constexpr int sgd_steps = 20;
-  const ImageProblem problem = image_problem(bench.images.set, batch);
+  const ImageProblem problem = image_problem(bench.images.source, batch);
   const PositiveScalingSymmetry<float> symmetry;
   const ClosedFormSearch automatic, given({.kappa = 1.5});
   Alternating times(4);
@@ -192,7 +192,7 @@ void bench_batches(Bench& bench) {
   Ratio worst;
   std::string note;
   for (const Index samples : {200, 400}) {
-    const ImageProblem problem = image_problem(bench.images.set, samples);
+    const ImageProblem problem = image_problem(bench.images.source, samples);
     Alternating times(3);
     times.run(
         std::max(3, bench.rounds / 2), [&] { return sgd_seconds(problem, steps); },

@@ -8,6 +8,7 @@
 #include "network.hpp"
 #include "registry.hpp"
 #include "symport/data/csv.hpp"
+#include "symport/data/sha256.hpp"
 #include "symport/training/image_source.hpp"
 
 namespace symport::cli {
@@ -126,6 +127,28 @@ DataSet<Scalar> open_data(const std::string& text, const DataOptions& options, c
   return set;
 }
 
+template <Real Scalar>
+std::string fingerprint(const BatchSource<Scalar>& source) {
+  constexpr Index looked_at = 1000;
+  std::vector<Index> some;
+  for (Index i = 0; i < source.samples(); i += std::max<Index>(1, source.samples() / looked_at)) {
+    some.push_back(i);
+  }
+  MatrixOf<Scalar> X;
+  Targets<Scalar> targets;
+  source.load(some, X, targets);
+  Sha256 sum;
+  const auto add = [&](const auto* values, std::size_t count) {
+    sum.update({reinterpret_cast<const char*>(values), count * sizeof(*values)});
+  };
+  add(X.data(), static_cast<std::size_t>(X.size()));
+  add(targets.values.data(), static_cast<std::size_t>(targets.values.size()));
+  add(targets.classes.data(), targets.classes.size());
+  return fmt::format("{} samples, {} features, {}", source.samples(), source.features(), sum.hex());
+}
+
+template std::string fingerprint(const BatchSource<float>&);
+template std::string fingerprint(const BatchSource<double>&);
 template SampleSet<float> table_samples(const DataSpec&, const DataOptions&, const Given&);
 template SampleSet<double> table_samples(const DataSpec&, const DataOptions&, const Given&);
 template DataSet<float> open_data(const std::string&, const DataOptions&, const Given&,

@@ -59,4 +59,8 @@ template <Real Scalar>
 DataSet<Scalar> open_data(const std::string& spec, const DataOptions& options, const Given& given,
                           const std::string& option = "data");
 
+/// Tells data apart: how many samples and features, and the SHA-256 of a thousand or so of them.
+template <Real Scalar>
+std::string fingerprint(const BatchSource<Scalar>& source);
+
 }  // namespace symport::cli

@@ -49,8 +49,8 @@ DataSet<Scalar> load_data(const TrainingOptions& options, const Given& given) {
                                                   Targets<Scalar>(set.Y.template cast<Scalar>())),
             nullptr};
   }
-  const DataOptions how{
-      .data_dir = options.data_dir, .label = options.label, .more_names = {generated}};
+  DataOptions how = options.where;
+  how.more_names = {generated};
   DataSet<Scalar> set = open_data<Scalar>(options.data, how, given);
   if (options.test) set.test = open_data<Scalar>(*options.test, how, given, "test").training;
   return set;
@@ -93,8 +93,9 @@ class NetworkTraining {
     std::optional<Checkpoint<Scalar>> resumed;
     Checkpointing<Scalar> checkpoints;
     if (place.directory) {
-      files.emplace(place.directory->path(),
-                    CheckpointFiles::Identity{training_identity(options_), fingerprint()});
+      files.emplace(
+          place.directory->path(),
+          CheckpointFiles::Identity{training_identity(options_), fingerprint(*data_.training)});
       if (place.resume) {
         resumed = latest_of(*files);
       } else {
@@ -274,30 +275,6 @@ class NetworkTraining {
       observer_.warn(
           fmt::format("a checkpoint could not be written, the run goes on: {}", error.what()));
     }
-  }
-
-  /// Tells data apart: how many samples and features, and a sum over some of them (FNV-1a).
-  std::string fingerprint() const {
-    const BatchSource<Scalar>& source = *data_.training;
-    std::vector<Index> some;
-    for (Index i = 0; i < source.samples(); i += std::max<Index>(1, source.samples() / portion)) {
-      some.push_back(i);
-    }
-    MatrixOf<Scalar> X;
-    Targets<Scalar> targets;
-    source.load(some, X, targets);
-    std::uint64_t sum = 14695981039346656037u;
-    const auto add = [&](const auto* values, std::size_t count) {
-      const auto* bytes = reinterpret_cast<const unsigned char*>(values);
-      for (std::size_t i = 0; i < count * sizeof(*values); ++i) {
-        sum = (sum ^ bytes[i]) * 1099511628211u;
-      }
-    };
-    add(X.data(), static_cast<std::size_t>(X.size()));
-    add(targets.values.data(), static_cast<std::size_t>(targets.values.size()));
-    add(targets.classes.data(), targets.classes.size());
-    return fmt::format("{} samples, {} features, {:016x}", source.samples(), source.features(),
-                       sum);
   }
 
   /// Algorithm 1.

@@ -55,8 +55,7 @@ TrainingOptions read_training_options(const Given& given) {
                      "csv:FILE, an .npz file with X and y or Y, or regression");
   }
   take("test", text, options.test);
-  take("label", text, options.label);
-  take("data-dir", text, options.data_dir);
+  options.where = read_data_options(given);
   take("samples", positive, options.samples);
   take("weights", text, options.weights);
   take("layers", parse_layers, options.layers);
@@ -108,7 +107,7 @@ std::vector<ConfigEntry> config_entries(const TrainingOptions& options, bool wit
   add("command", std::string("train"));
   add("data", options.data);
   if (options.test) add("test", *options.test);
-  if (options.label) add("label", *options.label);
+  if (options.where.label) add("label", *options.where.label);
   if (options.samples) add("samples", whole(*options.samples));
   if (options.weights) {
     add("weights", *options.weights);

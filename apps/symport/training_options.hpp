@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data_sets.hpp"
 #include "network.hpp"
 #include "symport/objectives/initialization.hpp"
 #include "symport/schedules/schedule.hpp"
@@ -22,9 +23,8 @@ std::string_view to_string(TrainLoss kind);
 struct TrainingOptions {
   std::string data;  ///< see `open_data`, or "regression"
   std::optional<std::string> test = std::nullopt;
-  std::optional<std::string> label = std::nullopt;     ///< the column of classes of a CSV file
-  std::optional<std::string> data_dir = std::nullopt;  ///< where fetched sets are
-  std::optional<Index> samples = std::nullopt;         ///< only so many, the first ones
+  DataOptions where{};                          ///< where fetched sets are, the label of a CSV file
+  std::optional<Index> samples = std::nullopt;  ///< only so many, the first ones
   std::optional<std::string> weights = std::nullopt;
   std::vector<Index> layers{};
   Activation activation = default_activation();

@@ -38,14 +38,11 @@ std::vector<Option> options() {
        data},
       {"test", "SET", "another such set to test on at the end (default: its own test set, if any)",
        data},
-      {"label", "NAME", "the column of classes of a csv:FILE", data},
       {"samples", "N", "only the first N samples", data},
       {"validation", "N",
        fmt::format("samples kept for validation, drawn by the seed (default {})",
                    defaults.validation),
        data},
-      {"data-dir", "DIR",
-       "where fetched sets are (default $SYMPORT_DATA, else the user's data directory)", data},
       {"layers", "D0,D1,...", "widths from the features to the outputs (regression: 5,6,7,8)",
        network},
       {"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ...", network},
@@ -101,6 +98,7 @@ std::vector<Option> options() {
       {"teleport-batch-size", "N", "samples of a teleport batch (default: the mini-batch)",
        teleport},
   };
+  for (Option& option : data_flags(data)) list.push_back(std::move(option));
   for (Option& option : teleport_flags(teleport)) list.push_back(std::move(option));
   list.push_back({"state", "POLICY",
                   fmt::format("of the optimizer at a teleport: {} (default {})",

@@ -59,9 +59,7 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
   if (const Checkpoint<Scalar>* from = checkpoints.resume) {
     first = from->step;
     random = Random(from->random);
-    const VectorOf<Scalar> work = std::move(state.work);
     state = from->optimizer;
-    state.work = work;
     previous_loss = from->previous_loss;
     run.evaluations = from->evaluations;
     run.trace = from->trace;

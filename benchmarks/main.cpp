@@ -12,6 +12,7 @@
 #include "epoch.hpp"
 #include "parts.hpp"
 #include "symport/core/gemm.hpp"
+#include "symport/core/memory.hpp"
 
 namespace {
 
@@ -43,6 +44,7 @@ constexpr std::array<Part, 10> parts{{{"sgd", bench_sgd},
 }  // namespace
 
 int main(int argc, char** argv) {
+  symport::keep_freed_memory();  // as the program does
   std::string torch_program, json;
   std::vector<std::string_view> chosen;
   int rounds = 15;

@@ -104,7 +104,7 @@ void with_columns(int columns, const F& f) {
 
 template <Real Scalar>
 bool thin_enough(Index m, Index n, Index k) {
-  return n >= 2 && n <= 48 && m >= 8 * thin_rows<Scalar> && k >= 64;
+  return n >= 2 && n <= 64 && m >= thin_rows<Scalar> && k >= 8;
 }
 
 template <Real Scalar>
@@ -119,7 +119,7 @@ void thin_multiply(Index m, Index n, Index k, Scalar alpha, const Scalar* a, Ind
   }
   constexpr Index rows = thin_rows<Scalar>;
   const Index blocks = (k + depth - 1) / depth, tiles = (n + widest - 1) / widest;
-  std::array<Scalar, static_cast<std::size_t>(rows * depth)> packed;
+  alignas(64) std::array<Scalar, static_cast<std::size_t>(rows * depth)> packed;
   for (Index block = 0; block < blocks; ++block) {
     const Index from = k * block / blocks, count = k * (block + 1) / blocks - from;
     for (Index i = 0; i < m; i += rows) {

@@ -120,6 +120,22 @@ void choose_colours(Experiment& experiment) {
   }
 }
 
+/// The rows that follow a teleport of one of the runs.
+std::vector<std::size_t> teleported_rows(const std::vector<const Run*>& runs,
+                                         const std::vector<double>& rows) {
+  std::set<double> teleported;
+  for (const Run* run : runs) {
+    for (const Certificate& certificate : run->teleports) {
+      if (certificate.accepted) teleported.insert(static_cast<double>(certificate.step));
+    }
+  }
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (teleported.contains(rows[i])) places.push_back(i);
+  }
+  return places;
+}
+
 }  // namespace
 
 std::vector<Experiment> grouped(const std::vector<Run>& runs) {
@@ -184,6 +200,22 @@ Averaged averaged(const RunSeries& series, const std::string& column) {
   return result;
 }
 
+CurveFigure gradient_against_loss(const Experiment& experiment) {
+  const bool network = experiment.first().trace.has("train_loss");
+  CurveFigure figure;
+  figure.x_axes = {{network ? "train_loss" : "loss", network ? "training loss" : "loss", true}};
+  figure.y_axis = {"grad_sq", "squared norm of the gradient, \u2212dL/dt", true};
+  for (const RunSeries& group : experiment.series) {
+    const TraceColumns& trace = group.first().trace;
+    figure.series.push_back({.name = group.name,
+                             .colour = group.colour,
+                             .x = {trace.loss()},
+                             .y = trace["grad_sq"],
+                             .teleports = teleported_rows({&group.first()}, trace[trace.index])});
+  }
+  return figure;
+}
+
 CurveFigure curves(const Experiment& experiment, const std::string& column, const Axis& y_axis) {
   CurveFigure figure;
   const std::string index = experiment.first().trace.index;
@@ -206,15 +238,7 @@ CurveFigure curves(const Experiment& experiment, const std::string& column, cons
     series.y = std::move(values.mean);
     series.lower = std::move(values.lower);
     series.upper = std::move(values.upper);
-    std::set<double> teleported;
-    for (const Run* run : group.runs) {
-      for (const Certificate& certificate : run->teleports) {
-        if (certificate.accepted) teleported.insert(static_cast<double>(certificate.step));
-      }
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (teleported.contains(rows[i])) series.teleports.push_back(i);
-    }
+    series.teleports = teleported_rows(group.runs, rows);
     figure.series.push_back(std::move(series));
   }
   return figure;

@@ -48,4 +48,7 @@ Averaged averaged(const RunSeries& series, const std::string& column);
 /// traces lack it are left out.
 CurveFigure curves(const Experiment& experiment, const std::string& column, const Axis& y_axis);
 
+/// The squared gradient of the first run of each series against its loss.
+CurveFigure gradient_against_loss(const Experiment& experiment);
+
 }  // namespace symport::cli::report

@@ -115,12 +115,13 @@ export class CurvePlot {
       tables.push(table);
     }
     const font = `13px ${getComputedStyle(this.holder).fontFamily}`;
-    const look = (label, logarithmic, count) => ({
+    const look = ({ label, log: logarithmic, whole }, count) => ({
       label, font, labelFont: font, labelSize: 22, labelGap: 2,
       stroke: () => colour("--soft"),
       grid: { stroke: () => colour("--grid"), width: 1 },
       ticks: { stroke: () => colour("--grid"), width: 1, size: 5 },
-      splits: (u, index, low, high) => tickValues(low, high, count(u), logarithmic),
+      splits: (u, index, low, high) => tickValues(low, high, count(u), logarithmic)
+        .filter((value) => !whole || Number.isInteger(value)),
       values: (u, splits) => splits.map((value) => tickLabel(value, logarithmic)),
       filter: (u, splits) => splits,
     });
@@ -141,9 +142,9 @@ export class CurvePlot {
                } },
         },
         axes: [
-          { ...look(xAxis.label, xAxis.log, (u) => Math.max(2, u.bbox.width / devicePixelRatio / 90)),
+          { ...look(xAxis, (u) => Math.max(2, u.bbox.width / devicePixelRatio / 90)),
             size: 34 },
-          { ...look(yAxis.label, yAxis.log, () => 7), size: 52 },
+          { ...look(yAxis, () => 7), size: 52 },
         ],
         legend: { show: false },
         cursor: {

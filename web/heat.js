@@ -3,7 +3,7 @@
 // pointer, or where the arrow keys have gone.
 import { exactText, shortText } from "./format.js";
 
-const hint = "Hover over a cell, or use the arrow keys, for its number.";
+const cellHint = "Hover over a cell, or use the arrow keys, for its number.";
 
 export class HeatMap {
   constructor(element, figure) {
@@ -12,7 +12,7 @@ export class HeatMap {
     this.output = element.querySelector(".position");
     // In the document row by row, as the numbers are.
     this.cells = [...element.querySelectorAll("svg .cell")];
-    this.output.textContent = hint;
+    this.output.textContent = cellHint;
     this.cells.forEach((cell, i) => cell.addEventListener("pointerenter", () => this.show(i)));
     this.holder.addEventListener("pointerleave", () => this.show(null));
     this.holder.addEventListener("keydown", (event) => this.key(event));
@@ -22,7 +22,7 @@ export class HeatMap {
     if (this.index != null) this.cells[this.index].classList.remove("chosen");
     this.index = index;
     if (index === null) {
-      this.output.textContent = hint;
+      this.output.textContent = cellHint;
       delete this.output.dataset.value;
       return;
     }

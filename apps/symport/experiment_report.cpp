@@ -63,8 +63,12 @@ Finding figure_finding(const Reproduction& result, const SweepFigure& figure,
           outcome.expected.run == name || outcome.expected.run.starts_with(name + ", ");
       if (!same || outcome.expected.quantity.column != figure.quantity.column) continue;
       about.push_back(&outcome);
-      parts.push_back(
-          fmt::format("{}: {}", outcome.expected.text(), report::short_text(outcome.found)));
+      std::string what = outcome.expected.run == name
+                             ? std::string(to_string(outcome.expected.reduction))
+                             : outcome.expected.run.substr(name.size() + 2);
+      std::replace(what.begin(), what.end(), '_', ' ');
+      if (methods.size() > 1) what = name + ", " + what;
+      parts.push_back(fmt::format("{} {}", what, report::short_text(outcome.found)));
       break;
     }
   }
@@ -210,17 +214,19 @@ std::vector<report::Section> panel_sections(const Reproduction& result, const st
       panel.empty() ? "" : ExperimentRun{.name = panel, .options = {}}.folder() + "-";
   std::vector<report::Section> sections = report::run_report(runs, "", prefix).sections;
   for (report::Section& section : sections) {
+    if (panel.empty() && sections.size() == 1) section.title = "Figures";
     if (!panel.empty()) {
       section.text = section.title + ". " + section.text;
       section.title = panel;
     }
     if (experiment.shown.empty()) continue;
     std::erase_if(section.figures, [&](const report::Figure& any) {
-      const std::string id = std::visit([](const auto& figure) { return figure.id; }, any);
-      return std::none_of(experiment.shown.begin(), experiment.shown.end(),
-                          [&](const std::string& shown) {
-                            return id == prefix + shown || id.ends_with("-" + shown);
-                          });
+      // Without the panel, and the number of the problem where there are several.
+      std::string id = std::visit([](const auto& figure) { return figure.id; }, any);
+      id.erase(0, prefix.size());
+      if (const auto end = id.find_first_not_of("0123456789"); end > 0) id.erase(0, end + 1);
+      return std::find(experiment.shown.begin(), experiment.shown.end(), id) ==
+             experiment.shown.end();
     });
   }
   return sections;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "cli/process.hpp"
@@ -255,6 +256,32 @@ TEST(Reproduce, GoesOnWithoutDataThatCannotBeFetched) {
   EXPECT_THAT(run.err, HasSubstr("symport data fetch mnist --data-dir"));
   EXPECT_THAT(run.err, HasSubstr("without data: images"));
   EXPECT_THAT(run.err, HasSubstr("symport reproduce images"));
+}
+
+/// The words of a picture, and how many lines it has of each class.
+std::multiset<std::string> shape_of(const std::string& svg) {
+  std::multiset<std::string> parts;
+  for (const std::string& line : lines_of(svg)) {
+    if (const auto at = line.find('>'); line.starts_with("<text")) parts.insert(line.substr(at));
+    if (line.starts_with("<path")) parts.insert(line.substr(0, line.find(" d=")));
+  }
+  return parts;
+}
+
+TEST(Pictures, OfTheReadmeAreWhatTheProgramDraws) {
+  const TemporaryDirectory directory;
+  const fs::path source = SYMPORT_SOURCE_DIR;
+  const Finished run = symport({"reproduce", "fig2/rosenbrock", "fig3", "--experiments",
+                                (source / "experiments").string(), "--out", directory / "runs",
+                                "--figures", directory / "figures"});
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  for (const auto& [stored, made] :
+       {std::pair{"rosenbrock-trajectories.svg", "fig2-rosenbrock-level-sets.svg"},
+        std::pair{"regression-loss.svg", "fig3-gradient-descent-loss.svg"}}) {
+    EXPECT_EQ(shape_of(read_file(source / "docs/pictures" / stored)),
+              shape_of(read_file(directory.path() / "figures" / made)))
+        << "scripts/pictures makes " << stored << " anew";
+  }
 }
 
 TEST(Reduction, TellsPowersLinesAndShares) {

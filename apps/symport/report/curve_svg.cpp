@@ -190,6 +190,7 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
     svg.text(left - 8, y + 4, tick.label, {{"text-anchor", "end"}});
   }
   for (const Tick& tick : x_scale.ticks(8)) {
+    if (horizontal.whole && tick.value != std::round(tick.value)) continue;
     const double x = x_scale(tick.value);
     svg.element("line", {{"class", "axis"},
                          {"x1", coordinate(x)},

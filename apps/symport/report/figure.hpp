@@ -27,6 +27,7 @@ struct Axis {
   std::string key;    ///< heading of its column in CSV files: "seconds"
   std::string label;  ///< with the unit: "time in seconds"
   bool logarithmic = false;
+  bool whole = false;  ///< it counts: no ticks between whole numbers
   /// What is above has no place on the axis: a diverged run must not hide the others.
   double most = std::numeric_limits<double>::infinity();
 };

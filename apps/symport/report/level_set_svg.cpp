@@ -125,7 +125,7 @@ void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at, dou
       svg.element("circle", {{"class", fmt::format("dot s{}", way.colour)},
                              {"cx", coordinate(p.x)},
                              {"cy", coordinate(p.y)},
-                             {"r", "2.4"},
+                             {"r", coordinate(1.4 + stroke / 2)},
                              {"fill", colour}});
     }
   }
@@ -227,7 +227,7 @@ std::string level_set_svg(const LevelSetFigure& figure) {
     }
     svg.open("g", {{"class", "trajectory"}, {"data-trajectory", std::to_string(i)}});
     const auto above = static_cast<double>(figure.trajectories.size() - 1 - i);
-    draw_way(svg, way, at, 2.0 + std::min(2.2 * above, 6.6), arrow);
+    draw_way(svg, way, at, 2.0 + std::min(1.7 * above, 5.1), arrow);
     svg.close("g");
   }
   if (figure.minimizer) {

@@ -48,6 +48,7 @@ class Columns {
 
 Json axis_json(const Axis& axis) {
   Json json{{"key", axis.key}, {"label", axis.label}, {"log", axis.logarithmic}};
+  if (axis.whole) json["whole"] = true;
   if (std::isfinite(axis.most)) json["most"] = axis.most;
   return json;
 }

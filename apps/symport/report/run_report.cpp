@@ -68,9 +68,9 @@ std::string curve_note(const Experiment& experiment, const CurveFigure& figure) 
   std::set<std::size_t> sizes;
   bool cut = false;
   for (const RunSeries& series : experiment.series) {
-    if (series.runs.size() > 1) sizes.insert(series.runs.size());
+    if (series.drawn.size() > 1) sizes.insert(series.drawn.size());
     const std::size_t rows = common_rows(series).size();
-    for (const Run* run : series.runs) cut = cut || run->trace.rows() != rows;
+    for (const Run* run : series.drawn) cut = cut || run->trace.rows() != rows;
   }
   if (!sizes.empty()) {
     std::vector<std::string> texts;
@@ -79,6 +79,12 @@ std::string curve_note(const Experiment& experiment, const CurveFigure& figure) 
         fmt::format("Line: mean of {} runs; shade: one standard deviation to either "
                     "side, but not below the smallest run.",
                     join(texts, " or ")));
+  }
+  for (const RunSeries& series : experiment.series) {
+    const std::size_t lost = series.runs.size() - series.drawn.size();
+    if (lost == 0) continue;
+    notes.push_back(fmt::format("{} of the {} runs of '{}' went astray and {} left out here.", lost,
+                                series.runs.size(), series.name, lost == 1 ? "is" : "are"));
   }
   if (cut) notes.push_back("Runs of different length are averaged over the rows that all have.");
   if (hides_values(figure)) {
@@ -140,7 +146,8 @@ void add_figures(const Experiment& experiment, const std::string& prefix, Sectio
     figure.x_axes[0].most = 1e3 * figure.series[0].x[0][0];
     figure.note = "Time runs from high losses to low ones.";
     if (runs_of(experiment) > experiment.series.size()) {
-      figure.note += " Of each series the first run is drawn.";
+      figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
+                                 experiment.series.front().example->seed);
     }
     section.figures.emplace_back(std::move(figure));
   }

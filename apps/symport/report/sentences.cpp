@@ -248,7 +248,7 @@ Finding same_loss_finding(const Experiment& experiment) {
   std::vector<std::string> parts;
   const std::vector<Pair> pairs = comparable(experiment);
   for (const Pair& pair : pairs) {
-    const Run &with = pair.with->first(), &without = pair.without->first();
+    const Run &with = *pair.with->example, &without = *pair.without->example;
     const LossRange a = losses_from(with, first_teleport(with)), b = losses_from(without, 0);
     const double low = std::max(a.low, b.low), high = std::min(a.high, b.high);
     if (!(high > low) || !(low > 0.0)) continue;

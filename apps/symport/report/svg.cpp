@@ -110,7 +110,7 @@ std::string Svg::finished() && {
 
 std::vector<LegendPlace> legend_places(const std::vector<std::string>& texts, double left,
                                        double right) {
-  constexpr double letter = 6.8;  // about the width of one at 13 pixels
+  constexpr double letter = 7.3;  // about the width of one at 13 pixels
   std::vector<LegendPlace> places;
   double x = left, row = 0.0;
   for (const std::string& text : texts) {

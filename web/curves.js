@@ -115,14 +115,16 @@ export class CurvePlot {
       tables.push(table);
     }
     const font = `13px ${getComputedStyle(this.holder).fontFamily}`;
-    const look = ({ label, log: logarithmic, whole }, count) => ({
+    const look = ({ label, log: logarithmic, whole, ticks }, count) => ({
       label, font, labelFont: font, labelSize: 22, labelGap: 2,
       stroke: () => colour("--soft"),
       grid: { stroke: () => colour("--grid"), width: 1 },
       ticks: { stroke: () => colour("--grid"), width: 1, size: 5 },
-      splits: (u, index, low, high) => tickValues(low, high, count(u), logarithmic)
-        .filter((value) => !whole || Number.isInteger(value)),
-      values: (u, splits) => splits.map((value) => tickLabel(value, logarithmic)),
+      splits: (u, index, low, high) => ticks?.filter((value) => value >= low && value <= high) ??
+        tickValues(low, high, count(u), logarithmic)
+          .filter((value) => !whole || Number.isInteger(value)),
+      values: (u, splits) => splits.map((value) => (ticks ? String(value)
+                                                          : tickLabel(value, logarithmic))),
       filter: (u, splits) => splits,
     });
     this.plot = new uPlot(

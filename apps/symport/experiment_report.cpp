@@ -87,6 +87,7 @@ report::CurveFigure sweep_curves(const Reproduction& result, const SweepFigure& 
   out.title = figure.title;
   out.finding = figure_finding(result, figure, figure.methods);
   out.x_axes = {axis_of(axis)};
+  out.x_axes[0].ticks = axis.values;
   out.y_axis = {figure.quantity.column, figure.label, figure.logarithmic};
   int colour = 0;
   for (const std::size_t method : figure.methods) {

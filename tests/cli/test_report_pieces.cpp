@@ -290,6 +290,65 @@ TEST(Series, MeanAndDeviationAreThoseOfTheRuns) {
   EXPECT_DOUBLE_EQ(series.lower[1], 1.0) << "not below the smallest run";
 }
 
+TEST(Series, RunsThatWentAstrayAreLeftOutUnlessAllDid) {
+  std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {4, 5000}),
+                                made_run("2", {4, 3})};
+  Experiment experiment = grouped(runs)[0];
+  EXPECT_EQ(experiment.series[0].runs.size(), 3u);
+  EXPECT_DOUBLE_EQ(curves(experiment, "loss", {"loss", "loss", true}).series[0].y[1], 2.0);
+  for (report::Run& run : runs) run.status = "diverged";
+  experiment = grouped(runs)[0];
+  EXPECT_EQ(experiment.series[0].drawn.size(), 3u);
+  EXPECT_FALSE(went_astray(made_run("0", {4, 3999})));
+  EXPECT_TRUE(went_astray(made_run("0", {4, nan})));
+}
+
+TEST(Series, OneSeedStandsForAllInEverySeries) {
+  const std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {4, 2}),
+                                      made_run("0", {4, inf}, "1"), made_run("1", {4, 3}, "1")};
+  const Experiment experiment = grouped(runs)[0];
+  for (const RunSeries& series : experiment.series) EXPECT_EQ(series.example->seed, "1");
+  const CurveFigure figure = gradient_against_loss(experiment);
+  EXPECT_THAT(figure.series[0].x[0], ElementsAre(4.0, 2.0));
+  EXPECT_THAT(figure.series[1].teleports, ElementsAre(1u));
+}
+
+TEST(Sentences, CompareGradientsAtTheSameLoss) {
+  std::vector<report::Run> runs{made_run("0", {8, 4, 2, 1}), made_run("0", {8, 4, 1}, "1")};
+  // After the teleport at step 1 the squared gradient is 9 times the loss, without it is the loss.
+  runs[1].trace.columns["grad_sq"] = {8, 36, 9};
+  Finding finding = same_loss_finding(grouped(runs)[0]);
+  EXPECT_EQ(finding.verdict, Verdict::seen);
+  EXPECT_THAT(finding.text,
+              HasSubstr("9 times as large in the median of the losses between 1 and 4"));
+  runs[1].trace.columns["grad_sq"] = {8, 2, 0.5};
+  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::not_seen);
+  runs[0].trace.columns["loss"] = {100, 90, 80, 70};
+  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::open);
+}
+
+TEST(HeatMap, HasACellForEveryNumberAndMarksWhatIsLeftOut) {
+  HeatMap map;
+  map.id = "map";
+  map.title = "</svg><script>";
+  map.x = {1, 2};
+  map.y = {1e-9, 1e-5};
+  map.values = {2.0, 0.5, nan, 1.0};
+  const std::string svg = heat_map_svg(map);
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+  const auto count = [&](const std::string& what) {
+    std::size_t number = 0;
+    for (auto at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1)) ++number;
+    return number;
+  };
+  EXPECT_EQ(count("class=\"cell"), 4u);
+  EXPECT_EQ(count("class=\"cell omitted"), 1u);
+  // Twice and half are equally far from 1, in different colours.
+  EXPECT_EQ(count("class=\"cell s1\" fill=\"#0b5fa5\" fill-opacity=\"0.6\""), 1u);
+  EXPECT_EQ(count("class=\"cell s6\" fill=\"#8a5a3c\" fill-opacity=\"0.6\""), 1u);
+  EXPECT_THAT(svg, HasSubstr(">10⁻⁹<"));
+}
+
 TEST(Sentences, SayThatTeleportationHelped) {
   const std::vector<report::Run> runs{made_run("0", {4, 0.1113}), made_run("0", {4, 1.2e-32}, "1")};
   const Finding finding = end_finding(grouped(runs)[0], loss_measure);

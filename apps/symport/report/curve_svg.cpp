@@ -126,6 +126,20 @@ void draw_line(Svg& svg, const Series& series, const std::vector<double>& x,
   }
 }
 
+/// Few points are marked: a line alone does not say where they are.
+void draw_points(Svg& svg, const Series& series, const std::vector<double>& x,
+                 const std::vector<double>& y) {
+  if (x.size() > 20) return;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    svg.element("circle", {{"class", fmt::format("dot s{}", series.colour)},
+                           {"cx", coordinate(x[i])},
+                           {"cy", coordinate(y[i])},
+                           {"r", "2.4"},
+                           {"fill", std::string(series_colour(series.colour))}});
+  }
+}
+
 void draw_teleports(Svg& svg, const Series& series, const std::vector<double>& x,
                     const std::vector<double>& y) {
   Point last{-1e9, -1e9};
@@ -189,7 +203,13 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
                          {"stroke", std::string(grid_line)}});
     svg.text(left - 8, y + 4, tick.label, {{"text-anchor", "end"}});
   }
-  for (const Tick& tick : x_scale.ticks(8)) {
+  std::vector<Tick> ticks = x_scale.ticks(8);
+  if (!horizontal.ticks.empty()) {
+    ticks.clear();
+    for (const double value : horizontal.ticks)
+      ticks.push_back({value, fmt::format("{:g}", value)});
+  }
+  for (const Tick& tick : ticks) {
     if (horizontal.whole && tick.value != std::round(tick.value)) continue;
     const double x = x_scale(tick.value);
     svg.element("line", {{"class", "axis"},
@@ -230,8 +250,10 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
     ys.push_back(mapped(series.y, y_scale));
     draw_band(svg, series, xs.back(), y_scale);
   }
-  for (std::size_t i = 0; i < figure.series.size(); ++i)
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
     draw_line(svg, figure.series[i], xs[i], ys[i]);
+    draw_points(svg, figure.series[i], xs[i], ys[i]);
+  }
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     draw_teleports(svg, figure.series[i], xs[i], ys[i]);
   }

@@ -30,6 +30,7 @@ struct Axis {
   bool whole = false;  ///< it counts: no ticks between whole numbers
   /// What is above has no place on the axis: a diverged run must not hide the others.
   double most = std::numeric_limits<double>::infinity();
+  std::vector<double> ticks{};  ///< where they stand; empty: at round values
 };
 
 /// One curve of a figure. All its columns have the same length.

@@ -49,6 +49,7 @@ class Columns {
 Json axis_json(const Axis& axis) {
   Json json{{"key", axis.key}, {"label", axis.label}, {"log", axis.logarithmic}};
   if (axis.whole) json["whole"] = true;
+  if (!axis.ticks.empty()) json["ticks"] = axis.ticks;
   if (std::isfinite(axis.most)) json["most"] = axis.most;
   return json;
 }

@@ -43,8 +43,9 @@ template <Real Scalar>
 DataSet<Scalar> load_data(const TrainingOptions& options, const Given& given) {
   if (options.data == generated) {
     const std::vector<Index>& layers = options.layers.empty() ? regression_layers : options.layers;
-    const SampleSet<double> set = regression_data(
-        {.features = layers.front(), .outputs = layers.back(), .seed = options.seed});
+    const Index samples = options.samples.value_or(RegressionOptions{}.samples);
+    const SampleSet<double> set =
+        regression_data({layers.front(), layers.back(), samples, options.seed});
     return {std::make_unique<DenseSource<Scalar>>(set.X.template cast<Scalar>(),
                                                   Targets<Scalar>(set.Y.template cast<Scalar>())),
             nullptr};

@@ -47,7 +47,7 @@ TEST_F(ReportCommand, WritesOnePageAndSaysWhatItShows) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr(file()));
   const json result = json::parse(run.out);
-  ASSERT_EQ(result["figures"].size(), 3u);
+  ASSERT_EQ(result["figures"].size(), 4u);
   EXPECT_EQ(result["figures"][0]["id"], "level-sets");
   EXPECT_EQ(result["figures"][1]["series"].size(), 2u);
   EXPECT_EQ(result["figures"][1]["series"][0]["points"], 11);
@@ -76,18 +76,19 @@ TEST_F(ReportCommand, SeedsBecomeOneSeriesAndProblemsSections) {
   }
   made_run("runs/booth");
   const json result = json::parse(report({directory_ / "runs", "--json"}).out);
-  ASSERT_EQ(result["figures"].size(), 5u) << result;
+  ASSERT_EQ(result["figures"].size(), 7u) << result;
   EXPECT_EQ(result["figures"][0]["section"], "booth");
-  EXPECT_EQ(result["figures"][3]["section"],
+  EXPECT_EQ(result["figures"][4]["section"],
             "regression, network 5-6-7-8, loss half_sum_squares:sum");
-  EXPECT_EQ(result["figures"][3]["series"].size(), 1u);
+  EXPECT_EQ(result["figures"][4]["series"].size(), 1u);
   EXPECT_THAT(read_file(file()), HasSubstr("mean of 3 runs"));
 }
 
 TEST_F(ReportCommand, WritesTheFiguresAsSvg) {
   const std::string run = made_run("run"), pictures = directory_ / "pictures";
   ASSERT_EQ(report({run, "--figures", pictures}).exit_code, 0);
-  for (const char* name : {"level-sets", "loss", "loss-seconds", "loss-evaluations", "gradient"}) {
+  for (const char* name :
+       {"level-sets", "loss", "loss-seconds", "loss-evaluations", "gradient", "gradient-loss"}) {
     const std::string svg = read_file(pictures + "/" + name + ".svg");
     EXPECT_THAT(svg, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\"")) << name;
     EXPECT_THAT(svg, HasSubstr("</svg>")) << name;

@@ -38,7 +38,7 @@ std::vector<Option> options() {
        data},
       {"test", "SET", "another such set to test on at the end (default: its own test set, if any)",
        data},
-      {"samples", "N", "only the first N samples", data},
+      {"samples", "N", "only the first N samples; regression: so many (default 4)", data},
       {"validation", "N",
        fmt::format("samples kept for validation, drawn by the seed (default {})",
                    defaults.validation),

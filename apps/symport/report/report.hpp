@@ -38,7 +38,7 @@ struct Listing {
   std::string text;
 };
 
-using Figure = std::variant<LevelSetFigure, CurveFigure>;
+using Figure = std::variant<LevelSetFigure, CurveFigure, HeatMap>;
 
 struct Section {
   std::string title;
@@ -52,6 +52,7 @@ struct Section {
 struct Report {
   std::string title;
   std::string text;
+  std::optional<Finding> finding = std::nullopt;  ///< about the whole
   std::vector<Section> sections;
   std::string footer;
 };

@@ -228,6 +228,13 @@ TEST(Compare, ComparesNetworksUnderAClock) {
   EXPECT_NO_THROW(method_of(result, "gd"));
 }
 
+TEST(Compare, SaysWhichMethodIsNotLossInvariant) {
+  const json result = compared({"regression", "--method", "gd+paper:at=5", "--budget", "20evals",
+                                "--lr", "1e-4", "--seeds", "1"});
+  EXPECT_THAT(result["notes"].dump(), HasSubstr("gd+paper:at=5 is not loss-invariant"));
+  EXPECT_FALSE(method_of(result, "gd+paper:at=5")["loss_invariant"]);
+}
+
 TEST(Compare, AMethodThatFitsSomeProblemsOnlyIsNoted) {
   const json result = compared({"booth", "regression", "--method", "gd", "--method", "gd+gl:at=5",
                                 "--budget", "20evals", "--lr", "1e-4", "--seeds", "1"});

@@ -68,12 +68,12 @@ std::vector<Option> options() {
        what, true},
       {"budget", "Nevals|Ts",
        fmt::format("of every run: gradient evaluations (of a mini-batch) or seconds (default {};\n"
-                   "with data {})",
+                   "with data sets {})",
                    defaults.budget.text(), usual_data_budget),
        what},
       {"target", "LOSS|rel:PART",
        "loss to reach, or part of the loss at the start, both above the known minimum\n"
-       "(default rel:1e-6, regression rel:0.001, data sets rel:0.1; mini-batches need a loss)",
+       "(default rel:1e-6, data sets rel:0.1; mini-batches need a loss)",
        what},
       {"seeds", "N",
        fmt::format("runs of every method on every problem (default {})", defaults.seeds), what},
@@ -145,9 +145,9 @@ CompareOptions read_options(const Given& given) {
   std::vector<Method> methods;
   for (const std::string& text : texts) methods.push_back(compare::parse_method(text));
   options.methods = compare::with_baselines(methods);
-  const bool functions_only = std::all_of(options.problems.begin(), options.problems.end(),
-                                          [](const Problem& problem) { return problem.function; });
-  if (!functions_only) options.budget = compare::parse_budget(usual_data_budget);
+  const bool data = std::any_of(options.problems.begin(), options.problems.end(),
+                                [](const Problem& problem) { return problem.data_set(); });
+  if (data) options.budget = compare::parse_budget(usual_data_budget);
   take("budget", compare::parse_budget, options.budget);
   take("target", compare::parse_target, options.target);
   const auto count = [](Index smallest) {

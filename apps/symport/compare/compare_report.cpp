@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <sstream>
 
 #include "compare/output.hpp"
 #include "compare/summary.hpp"
@@ -32,6 +33,17 @@ constexpr double before = 1.0 - 1e-9;
 int colour_of(std::size_t method) {
   const auto turn = static_cast<int>(method) - 1;
   return method == 0 ? 0 : turn % (report::palette_size - 1) + 1;
+}
+
+/// A curve that is so far below the target ends, the rest is rounding; and so does one that is so
+/// far above its start, the rest is divergence.
+constexpr double far_below = 1e-3, far_above = 100.0;
+
+double median_threshold(const Entry& entry) {
+  std::vector<double> values;
+  for (const Trial& trial : entry.trials) values.push_back(trial.threshold);
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
 }
 
 /// Where the runs of a method are at some step.
@@ -101,11 +113,15 @@ Series curve_of(const Entry& entry, const Method& method, std::size_t index,
                 const std::vector<report::Axis>& axes) {
   Series series{.name = method.text, .colour = colour_of(index)};
   series.x.resize(axes.size());
+  const double end = far_below * median_threshold(entry);
+  bool over = false;
   for (const double step : drawn_steps(entry)) {
     Crossing now = at_step(entry, step);
     if (now.losses.size() < entry.trials.size() || now.seconds.empty()) continue;
     const double median_loss = quantile(now.losses, 0.5);
-    if (std::isinf(median_loss)) break;
+    if (std::isinf(median_loss) || over) break;
+    if (!series.y.empty() && median_loss > far_above * series.y.front()) break;
+    over = median_loss < end;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const std::string& key = axes[i].key;
       const double x =
@@ -122,15 +138,25 @@ Series curve_of(const Entry& entry, const Method& method, std::size_t index,
   return series;
 }
 
+std::string outcome_words(Outcome outcome) {
+  return outcome == Outcome::cannot_tell ? "may or may not have helped"
+                                         : std::string(to_string(outcome));
+}
+
 /// What a figure should show is that teleports reach the target sooner.
 report::Finding finding_of(const std::vector<Judgement>& list, const std::string& problem) {
   std::vector<std::string> parts;
   std::size_t helped = 0, not_helped = 0;
   for (const Judgement& j : list) {
-    if (j.problem != problem || !j.best) continue;
+    if (j.problem != problem) continue;
+    if (!j.best) {  // follows what was said about the best plain method
+      parts.back() += fmt::format(", against {} alone it {} ({})", j.baseline,
+                                  outcome_words(j.outcome), interval_text(j.speed_up));
+      continue;
+    }
     helped += j.outcome == Outcome::helped ? 1 : 0;
     not_helped += j.outcome == Outcome::did_not_help ? 1 : 0;
-    parts.push_back(fmt::format("{} {} (speed-up {})", j.method, to_string(j.outcome),
+    parts.push_back(fmt::format("{} {} (speed-up {})", j.method, outcome_words(j.outcome),
                                 interval_text(j.speed_up)));
   }
   const std::string expected =
@@ -151,25 +177,32 @@ CurveFigure loss_figure(const Comparison& comparison, const ProblemResult& probl
   CurveFigure figure;
   figure.id = id;
   figure.title = "Loss";
-  figure.x_axes = {{"evaluations", "work in gradient evaluations"},
-                   {"seconds", "time in seconds"},
+  figure.x_axes = {{"evaluations", "work in gradient evaluations", true},
+                   {"seconds", "time in seconds", true},
                    {"step", "step"}};
   if (comparison.options.budget.unit == Budget::Unit::seconds) {
     std::swap(figure.x_axes[0], figure.x_axes[1]);
   }
   figure.y_axis = {"loss", problem.problem.function ? "loss" : "training loss", true};
+  std::string spent;
   for (std::size_t m = 0; m < problem.entries.size(); ++m) {
     const Entry& entry = problem.entries[m];
     if (!entry.fits()) continue;
     Series series = curve_of(entry, comparison.options.methods[m], m, figure.x_axes);
-    if (!series.y.empty()) figure.series.push_back(std::move(series));
+    if (series.y.empty()) {
+      spent += fmt::format(" {} has spent its budget before its first step.", series.name);
+    } else {
+      figure.series.push_back(std::move(series));
+    }
   }
   figure.finding = finding_of(list, problem.problem.name);
   figure.note = fmt::format(
       "Line: median of {} runs at the same step; shade: from the lower to the upper quartile. The "
-      "target is {}. A curve ends where more than half of its runs have diverged or the first has "
-      "used up its budget of {}.",
+      "target is {}. A curve ends a thousand times below the target, a hundred times above its "
+      "start, "
+      "where half of its runs have diverged, or where the first has used up its budget of {}.",
       comparison.seeds.size(), problem.target.text(), comparison.options.budget.text());
+  figure.note += spent;
   return figure;
 }
 
@@ -271,13 +304,7 @@ Table verdict_table(const std::vector<Judgement>& list) {
                   "the pairs with its interval. Helped: the interval is above 1. Did not help: "
                   "it ends below {}.",
                   worthwhile),
-      {{"method"},
-       {"problem"},
-       {"against"},
-       {"outcome"},
-       {"speed-up", true},
-       {"pairs", true},
-       {"in words"}},
+      {{"method"}, {"problem"}, {"against"}, {"outcome"}, {"speed-up", true}, {"pairs", true}},
       {}};
   for (const Judgement& j : list) {
     table.rows.push_back({{j.method},
@@ -285,10 +312,23 @@ Table verdict_table(const std::vector<Judgement>& list) {
                           {j.baseline.empty() ? "each problem's best" : j.baseline},
                           {std::string(to_string(j.outcome))},
                           {interval_text(j.speed_up), j.speed_up.median.low},
-                          number_cell(static_cast<double>(j.pairs)),
-                          {j.text}});
+                          number_cell(static_cast<double>(j.pairs))});
   }
   return table;
+}
+
+/// Lines of at most so many letters, those after the first indented.
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string result, line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > width) {
+      result += line + "\n";
+      line = "   ";
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return result + line + "\n";
 }
 
 }  // namespace
@@ -308,6 +348,9 @@ report::Report compare_report(const Comparison& comparison) {
   overall.title = "Altogether";
   overall.figures.emplace_back(profile_figure(comparison, list));
   if (!list.empty()) overall.tables.push_back(verdict_table(list));
+  std::string words;
+  for (const Judgement& j : list) words += wrapped(j.text, 96);
+  if (!words.empty()) overall.listings.push_back({"The verdicts in words", words});
   overall.listings.push_back({"Configuration", compare_config(comparison.options)});
   page.sections.push_back(std::move(overall));
   for (std::size_t i = 0; i < comparison.problems.size(); ++i) {

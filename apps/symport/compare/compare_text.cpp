@@ -100,6 +100,14 @@ std::vector<std::string> remarks(const Comparison& comparison) {
                         "{}",
                         name, problem.problem.name, entry.misfit));
       }
+      const bool exact = std::all_of(entry.trials.begin(), entry.trials.end(),
+                                     [](const Trial& trial) { return trial.loss_invariant; });
+      if (!exact) {
+        list.push_back(
+            fmt::format("{} is not loss-invariant: its teleports change the loss on {} by "
+                        "themselves (drift up to {:.2g})",
+                        name, problem.problem.name, summary_of(comparison, entry).drift));
+      }
       if (entry.at_edge) {
         ++edges;
         example = fmt::format("{} on {}, {}", name, problem.problem.name, entry.rate);
@@ -159,7 +167,7 @@ std::string compare_text(const Comparison& comparison, const Style& style) {
   const std::vector<Judgement> list = judgements(comparison);
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (i == 0 || list[i].method != list[i - 1].method) text += "\n";
-    text += sentence(list[i], style) + "\n";
+    text += (list[i].best ? "" : "  ") + sentence(list[i], style) + "\n";
   }
   if (list.empty()) text += "\nNo method teleports: there is nothing to judge.\n";
   const std::vector<std::string> notes = remarks(comparison);

@@ -213,8 +213,7 @@ Target target_of(const CompareOptions& options, const Problem& problem) {
                                  "the whole set after an epoch, not at the start",
                                  problem.name));
   }
-  if (problem.function) return {.value = 1e-6, .relative = true};
-  return {.value = problem.name == "regression" ? 1e-3 : 0.1, .relative = true};
+  return {.value = problem.data_set() ? 0.1 : 1e-6, .relative = true};
 }
 
 Comparison run_comparison(const CompareOptions& options, const CompareProgress& progress) {

@@ -27,9 +27,9 @@ struct CompareOptions {
   std::filesystem::path out{};  ///< where every run gets a directory; empty: nowhere
 };
 
-/// The target that was asked for, or the usual one: rel:1e-6 on functions, rel:0.001 on the
-/// regression, rel:0.1 on data. Throws UsageError for mini-batches, whose
-/// runs begin with a whole epoch and do not measure where they start.
+/// The target that was asked for, or the usual one: rel:1e-6, on data sets rel:0.1. Throws
+/// UsageError for mini-batches, whose runs begin with a whole epoch and do not measure where they
+/// start.
 Target target_of(const CompareOptions& options, const Problem& problem);
 
 /// What finding a rate has cost; it is reported and counts for nothing.

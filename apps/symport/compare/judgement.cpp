@@ -28,11 +28,6 @@ std::vector<Bounds> costs_of(const Entry& entry, const Budget& budget) {
   return costs;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? infinity : values[(values.size() - 1) / 2];
-}
-
 /// Pairs of a method with a baseline, gathered over problems.
 struct Pairs {
   std::vector<Bounds> baseline{}, method{};
@@ -62,30 +57,42 @@ std::string why_open(const Judgement& j, double confidence) {
 
 std::string words(const Judgement& j, const Comparison& comparison) {
   const std::string where = j.problem.empty() ? "over all problems" : "on " + j.problem;
-  const std::string rival = j.baseline.empty() ? "the best plain method of each problem"
-                                               : j.baseline + (j.best ? ", the best plain method"
-                                                                      : ", the same optimizer");
-  std::string figures = fmt::format("speed-up {} in {} over {}", interval_text(j.speed_up),
-                                    comparison.options.budget.unit_name(), rival);
-  if (j.reached < j.pairs || j.baseline_reached < j.pairs) {
-    figures += fmt::format("; the target was reached in {} of {} runs, without teleports in {}",
-                           j.reached, j.pairs, j.baseline_reached);
-  }
-  const std::string head = fmt::format("{} {}: ", j.method, where);
+  const std::string subject = j.best ? "teleportation" : "it";
+  std::string text = j.method + " " + where;
+  if (!j.best) text += fmt::format(", against {} alone", j.baseline);
   switch (j.outcome) {
     case Outcome::helped:
-      return head + "teleportation helped: " + figures + ".";
+      text += fmt::format(": {} helped: ", subject);
+      break;
     case Outcome::did_not_help:
-      return head + "teleportation did not help here: " + figures +
-             (j.speed_up.interval.high < 1.0
-                  ? fmt::format(". It was slower by a factor of {:.3g} or more.",
-                                1.0 / j.speed_up.interval.high)
-                  : fmt::format(". A gain of {:.0f} % is ruled out.", 100.0 * (worthwhile - 1.0)));
+      text += fmt::format(": {} did not help{}: ", subject, j.best ? " here" : "");
+      break;
+    case Outcome::cannot_tell:
+      text += ": cannot tell with these seeds: ";
+  }
+  text += fmt::format("speed-up {} in {}", interval_text(j.speed_up),
+                      comparison.options.budget.unit_name());
+  if (j.best) {
+    text += j.baseline.empty() ? " over the best plain method of each problem"
+                               : fmt::format(" over {}, the best plain method", j.baseline);
+  }
+  if (j.reached < j.pairs || j.baseline_reached < j.pairs) {
+    text += fmt::format("; the target was reached in {} of {} runs, without teleports in {}",
+                        j.reached, j.pairs, j.baseline_reached);
+  }
+  switch (j.outcome) {
+    case Outcome::helped:
+      return text + ".";
+    case Outcome::did_not_help:
+      if (j.speed_up.interval.high < 1.0) {
+        return text + fmt::format(". It was slower by a factor of {:.3g} or more.",
+                                  1.0 / j.speed_up.interval.high);
+      }
+      return text + fmt::format(". A gain of {:.0f} % is ruled out.", 100.0 * (worthwhile - 1.0));
     case Outcome::cannot_tell:
       break;
   }
-  return head + "cannot tell with these seeds: " + figures + "; " +
-         why_open(j, comparison.options.confidence) + ".";
+  return text + "; " + why_open(j, comparison.options.confidence) + ".";
 }
 
 void finish(Judgement& j, const Pairs& pairs, const Comparison& comparison) {
@@ -161,7 +168,7 @@ std::optional<std::size_t> best_plain(const Comparison& comparison, const Proble
   std::tuple<double, double, double> best_score;
   for (std::size_t m = 0; m < problem.entries.size(); ++m) {
     const Entry& entry = problem.entries[m];
-    if (comparison.options.methods[m].teleports() || !entry.fits()) continue;
+    if (comparison.options.methods[m].teleports() || entry.trials.empty()) continue;
     double missed = 0.0;
     std::vector<double> costs, losses;
     for (const Trial& trial : entry.trials) {
@@ -169,6 +176,9 @@ std::optional<std::size_t> best_plain(const Comparison& comparison, const Proble
       costs.push_back(trial.reached ? trial.reached->in(comparison.options.budget.unit) : infinity);
       losses.push_back(std::isnan(trial.last_loss) ? infinity : trial.last_loss);
     }
+    const auto median = [&](const std::vector<double>& values) {
+      return median_of(values, comparison.options.confidence).median.high;
+    };
     const std::tuple score{missed, median(costs), median(losses)};
     if (best && !(score < best_score)) continue;
     best = m;

@@ -47,6 +47,8 @@ void choose_symmetry(const Problem& problem, const Method& method, Given& option
 
 }  // namespace
 
+bool Problem::data_set() const { return !function && name != generated; }
+
 const std::vector<std::string>& network_options() {
   static const std::vector<std::string> names{"layers",  "activation", "bias",    "loss",
                                               "init",    "samples",    "batch",   "label",

@@ -17,7 +17,7 @@ struct Problem {
   bool minibatch = false;
   Given options{};  ///< of the command: function, or data, layers, batch, ...
 
-  const char* command() const { return function ? "optimize" : "train"; }
+  bool data_set() const;  ///< neither a function nor generated data
 };
 
 /// Throws UsageError for a name that is neither a function nor data, and for options of networks

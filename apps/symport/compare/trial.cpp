@@ -9,6 +9,7 @@
 
 #include "commands/optimize.hpp"
 #include "commands/train.hpp"
+#include "interruption.hpp"
 #include "parse_numbers.hpp"
 
 namespace symport::cli::compare {
@@ -27,7 +28,9 @@ constexpr double shortest = 1e-9;
 /// Sees the rows of a run, and knows when it has done enough.
 class Observer {
  public:
-  Observer(const TrialPlan& plan, const TrialWatcher& watcher) : plan_(plan), watcher_(watcher) {}
+  Observer(const TrialPlan& plan, const TrialWatcher& watcher) : plan_(plan), watcher_(watcher) {
+    trial_.threshold = plan.threshold;
+  }
 
   /// A row with a measured loss.
   void measured(Cost at, double loss) {
@@ -115,7 +118,7 @@ Trial run_function(const TrialPlan& plan, Given given, const TrialWatcher& watch
     observer.measured(at, row.loss);
     return observer.goes_on(at);
   });
-  if (!plan.folder.empty()) {
+  if (!plan.folder.empty() && !interrupted()) {
     run.end_as_planned();
     RunDirectory directory(plan.folder, true, "--out");
     write_run(run, directory);
@@ -151,7 +154,7 @@ Trial run_network(const TrialPlan& plan, Given given, const TrialWatcher& watche
        .warn = [](const std::string&) {}});
   observer.trial().spent = {static_cast<double>(result.steps), result.evaluations, result.seconds};
   observer.trial().loss_invariant = result.loss_invariant;
-  if (!plan.folder.empty()) {
+  if (!plan.folder.empty() && !interrupted()) {
     // Its directory repeats what was done, not what a budget would allow.
     if (result.status == RunStatus::interrupted) result.status = RunStatus::step_limit;
     result.options.length = static_cast<Index>(result.rows.size());

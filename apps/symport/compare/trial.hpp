@@ -49,6 +49,7 @@ struct Cost {
 
 /// One run of one method on one problem with one seed.
 struct Trial {
+  double threshold = 0.0;         ///< the target as a loss
   std::optional<Cost> reached{};  ///< the first row at or below the target, within the budget
   /// Of the last row within the budget, of the first where none is; infinity: diverged.
   double last_loss = std::numeric_limits<double>::infinity();

@@ -11,9 +11,10 @@
 namespace symport {
 
 std::vector<double> rates_of(const RateGrid& grid) {
-  if (!(grid.lowest > 0 && grid.lowest <= grid.highest && std::isfinite(grid.highest))) {
+  if (!(grid.lowest > 0 && grid.lowest <= grid.highest &&
+        std::isfinite(grid.highest / grid.lowest))) {
     throw InvalidArgument("grid", fmt::format("{} to {}", grid.lowest, grid.highest),
-                          "0 < lowest <= highest < infinity");
+                          "0 < lowest <= highest < infinity, highest / lowest finite");
   }
   if (grid.per_decade < 1) {
     throw InvalidArgument("per_decade", fmt::format("{}", grid.per_decade), "a whole number >= 1");

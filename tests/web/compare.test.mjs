@@ -42,7 +42,7 @@ test("the profile is that of the costs, as step curves", async () => {
   }
 });
 
-test("curves end at medians of the runs", async () => {
+test("curves begin at the median and the quartiles of the runs", async () => {
   const rows = await downloadTable(page, "1-loss");
   const runs = parseCsv(readText("runs/runs.csv"));
   for (const method of methods) {

@@ -16,7 +16,9 @@ struct Option {
   std::string value;  ///< what stands behind it in the help: "RATE|auto"; empty: a switch
   std::string help;   ///< its default included, printed from where the default is defined
   std::string group = "Options";
-  bool many = false;  ///< a positional that takes every word that is left (`Given::list`)
+  /// A positional that takes every word that is left, or a flag that may be given again and again;
+  /// in a configuration file a list of strings (`Given::list`).
+  bool many = false;
 };
 
 /// A command of the program, as data: the command line, its help and the configuration files are
@@ -34,6 +36,7 @@ struct Command {
 /// Flags that every command with a result understands.
 namespace common {
 Option out();
+Option report();
 Option force();
 Option json();
 Option quiet();

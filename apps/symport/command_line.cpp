@@ -41,6 +41,12 @@ class Subcommand {
       bind(option, app_->add_option(option.name, values_[option.name]), option.value);
     }
     for (const Option& option : command.options) {
+      if (option.many) {
+        app_->add_option(flag(option), lists_[option.name])
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+            ->expected(1);
+        continue;
+      }
       CLI::Option* handle = option.value.empty()
                                 ? app_->add_flag(flag(option))
                                 : app_->add_option(flag(option), values_[option.name]);
@@ -65,7 +71,9 @@ class Subcommand {
           binding.is_switch ? binding.handle->results().back() : values_.at(binding.name);
       given.set(binding.name, {text, binding.origin});
     }
-    for (const auto& [name, words] : lists_) given.set_list(name, words);
+    for (const auto& [name, words] : lists_) {
+      if (!words.empty()) given.set_list(name, words);
+    }
     return given;
   }
 

@@ -38,6 +38,11 @@ struct ValueText {
     }
     return "[" + text + "]";
   }
+  std::string operator()(const std::vector<std::string>& values) const {
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : ", ") + quoted(value);
+    return "[" + text + "]";
+  }
 };
 
 }  // namespace

@@ -33,7 +33,9 @@ std::vector<ConfigValue> read_config_values(const std::filesystem::path& file,
 /// One line of a configuration file to write.
 struct ConfigEntry {
   std::string key;
-  std::variant<bool, std::int64_t, double, std::string, std::vector<double>> value;
+  std::variant<bool, std::int64_t, double, std::string, std::vector<double>,
+               std::vector<std::string>>
+      value;
   std::string comment;
 };
 

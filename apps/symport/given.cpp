@@ -24,6 +24,12 @@ std::vector<std::string> Given::list(const std::string& name) const {
   return found == lists_.end() ? std::vector<std::string>{} : found->second;
 }
 
+std::vector<std::string> Given::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values_) names.push_back(name);
+  return names;
+}
+
 std::string Given::origin(const std::string& name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? "--" + name : found->second.origin;

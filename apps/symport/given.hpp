@@ -21,17 +21,22 @@ class Given {
  public:
   void set(const std::string& name, GivenValue value) { values_[name] = std::move(value); }
   /// Adds what is missing here: the command line wins over a configuration file.
-  void merge(const Given& other) { values_.insert(other.values_.begin(), other.values_.end()); }
+  void merge(const Given& other) {
+    values_.insert(other.values_.begin(), other.values_.end());
+    lists_.insert(other.lists_.begin(), other.lists_.end());
+  }
 
   void set_list(const std::string& name, std::vector<std::string> words) {
     lists_[name] = std::move(words);
   }
-  /// The words of a positional that takes many; empty: none was given.
+  /// The words of an option that takes many; empty: none was given.
   std::vector<std::string> list(const std::string& name) const;
 
   bool has(const std::string& name) const { return values_.contains(name); }
   bool is_on(const std::string& name) const;
   std::optional<std::string> text(const std::string& name) const;
+  /// The names of all single values.
+  std::vector<std::string> names() const;
   /// How to call this value in a message: where it was given, else its flag.
   std::string origin(const std::string& name) const;
 

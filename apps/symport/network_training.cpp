@@ -287,10 +287,8 @@ class NetworkTraining {
                                        .seed = options_.seed};
     train_options.checkpoints = checkpoints;
     train_options.watcher = [&](const TraceRow& row) {
-      return observer_.watch({.step = row.step,
-                              .steps = steps,
-                              .samples_a_step = training_.samples(),
-                              .loss = row.loss});
+      return observer_.watch({false, 0, 1, row.step, steps, training_.samples(), row.loss,
+                              row.evaluations, row.seconds});
     };
     if (!split_.validation.empty()) {
       train_options.validate = [&](In<Scalar> w) {
@@ -328,7 +326,9 @@ class NetworkTraining {
                               .step = p.batch,
                               .steps = p.batches,
                               .samples_a_step = *options_.batch,
-                              .loss = p.batch_loss});
+                              .loss = p.batch_loss,
+                              .evaluations = p.evaluations,
+                              .seconds = p.seconds});
     };
     const auto row_of = [](const EpochRow& row) -> TrainingRow {
       return {row.epoch,   row.train_loss,    row.valid_loss,  row.valid_accuracy,

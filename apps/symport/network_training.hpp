@@ -47,7 +47,8 @@ struct TrainingProgress {
   Index epoch = 0, epochs = 1;
   Index step = 0, steps = 0;
   Index samples_a_step = 0;
-  double loss = 0.0;  ///< of the last step
+  double loss = 0.0;                        ///< of the last step
+  double evaluations = 0.0, seconds = 0.0;  ///< so far
 };
 
 /// Who is told how a run gets on.

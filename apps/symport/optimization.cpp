@@ -134,6 +134,11 @@ void Optimization::run(bool with_trace, StepWatcher watcher) {
   summary_ = train(*problem_.function, *optimizer_, x_, options);
 }
 
+void Optimization::end_as_planned() {
+  options_.steps = summary_.steps;
+  if (summary_.status == RunStatus::interrupted) summary_.status = RunStatus::step_limit;
+}
+
 std::optional<double> Optimization::constant_rate() const {
   const double rate = learning_rate_->initial();
   if (options_.learning_rate != exact_text(rate)) return std::nullopt;

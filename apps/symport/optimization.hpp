@@ -45,6 +45,9 @@ class Optimization {
   /// Algorithm 1. `watcher` sees every step and may end the run by returning false.
   void run(bool with_trace, StepWatcher watcher);
 
+  /// Of a run that was ended early on purpose: the steps that were made become those asked for.
+  void end_as_planned();
+
   const Problem& problem() const { return problem_; }
   const OptimizeOptions& options() const { return options_; }  ///< all of them set
   const Optimizer& optimizer() const { return *optimizer_; }

@@ -187,6 +187,12 @@ const std::vector<SearchEntry>& searches() {
            [](Index steps, double) {
              return std::make_unique<RandomSearch>(RandomSearchOptions{.samples = steps});
            }},
+      {.name = "blind",
+       .summary = "one random group element, whatever it is worth (Armenta et al.)",
+       .make =
+           [](Index, double) {
+             return std::make_unique<RandomSearch>(RandomSearchOptions{.keep_the_best = false});
+           }},
   };
   return entries;
 }

@@ -45,6 +45,18 @@ std::optional<std::string> scalar_text(const toml::node& node) {
   return std::nullopt;
 }
 
+/// The strings of a list; nothing where it is anything else.
+std::optional<std::vector<std::string>> string_list(const toml::node& node) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return std::nullopt;
+  std::vector<std::string> words;
+  for (const toml::node& item : *list) {
+    if (!item.is_string()) return std::nullopt;
+    words.push_back(item.as_string()->get());
+  }
+  return words;
+}
+
 }  // namespace
 
 toml::table read_toml(const std::filesystem::path& file, const std::string& origin) {
@@ -75,10 +87,12 @@ std::string toml_origin(const std::filesystem::path& file, const toml::key& key)
 
 Given given_by(const toml::table& table, const std::filesystem::path& file,
                const Command& command) {
-  std::vector<std::string> known{"command"};
-  for (const Option& option : command.positionals) known.push_back(option.name);
-  for (const Option& option : command.options) {
-    if (option.name != "config") known.push_back(option.name);
+  std::vector<std::string> known{"command"}, lists;
+  for (const auto* options : {&command.positionals, &command.options}) {
+    for (const Option& option : *options) {
+      if (option.name != "config") known.push_back(option.name);
+      if (option.many) lists.push_back(option.name);
+    }
   }
 
   Given given;
@@ -88,6 +102,12 @@ Given given_by(const toml::table& table, const std::filesystem::path& file,
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
                                            did_you_mean(name, known), join(known)));
+    }
+    if (std::find(lists.begin(), lists.end(), name) != lists.end()) {
+      const auto words = string_list(node);
+      if (!words) throw UsageError(origin, "allowed is a list of strings, [\"...\", \"...\"]");
+      given.set_list(name, *words);
+      continue;
     }
     const std::optional<std::string> value = toml_text(node);
     if (!value) {

@@ -63,6 +63,8 @@
 #include "symport/search/random_search.hpp"
 #include "symport/search/search.hpp"
 #include "symport/search/teleport.hpp"
+#include "symport/statistics/median_interval.hpp"
+#include "symport/statistics/performance_profile.hpp"
 #include "symport/symmetries/change_of_variables.hpp"
 #include "symport/symmetries/factor_pair.hpp"
 #include "symport/symmetries/factored_weights.hpp"

@@ -20,13 +20,16 @@ RandomSearch::RandomSearch(const RandomSearchOptions& options) : options_(option
 }
 
 SearchOutcome RandomSearch::run(Orbit& orbit, Criterion& criterion, Random& random) const {
+  if (!options_.keep_the_best) {
+    if (!orbit.randomize(random, options_.spread)) return {false, "the orbit cannot draw elements"};
+    return {true, "a random element"};
+  }
   criterion.begin(orbit);
   double best = criterion.value(orbit);
   std::optional<Random::State> winner;
   for (Index i = 0; i < options_.samples; ++i) {
     const Random::State before = random.state();
     if (!orbit.randomize(random, options_.spread)) return {false, "the orbit cannot draw elements"};
-    if (!options_.keep_the_best) return {true, "a random element"};
     const double value = criterion.value(orbit);
     if (!(value > best || std::isnan(best)) || !std::isfinite(value)) continue;
     if (!criterion.allows(orbit)) continue;

@@ -10,14 +10,11 @@
 
 namespace symport {
 
-template <Real Scalar>
-BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& objective,
-                                            const BasicOptimizer<Scalar>& optimizer,
-                                            In<Scalar> start, const TrainOptions<Scalar>& options,
-                                            const RateGrid& grid) {
-  if (!(grid.lowest > 0 && grid.lowest <= grid.highest && std::isfinite(grid.highest))) {
+std::vector<double> rates_of(const RateGrid& grid) {
+  if (!(grid.lowest > 0 && grid.lowest <= grid.highest &&
+        std::isfinite(grid.highest / grid.lowest))) {
     throw InvalidArgument("grid", fmt::format("{} to {}", grid.lowest, grid.highest),
-                          "0 < lowest <= highest < infinity");
+                          "0 < lowest <= highest < infinity, highest / lowest finite");
   }
   if (grid.per_decade < 1) {
     throw InvalidArgument("per_decade", fmt::format("{}", grid.per_decade), "a whole number >= 1");
@@ -25,11 +22,22 @@ BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& object
   const double decades = std::log10(grid.highest / grid.lowest);
   const auto intervals =
       static_cast<Index>(std::ceil(decades * static_cast<double>(grid.per_decade) - 1e-9));
-  BestLearningRate<Scalar> best;
+  std::vector<double> rates;
   for (Index i = 0; i <= intervals; ++i) {
     const double part =
         intervals == 0 ? 0.0 : static_cast<double>(i) / static_cast<double>(intervals);
-    const double rate = grid.lowest * std::pow(grid.highest / grid.lowest, part);
+    rates.push_back(grid.lowest * std::pow(grid.highest / grid.lowest, part));
+  }
+  return rates;
+}
+
+template <Real Scalar>
+BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& objective,
+                                            const BasicOptimizer<Scalar>& optimizer,
+                                            In<Scalar> start, const TrainOptions<Scalar>& options,
+                                            const RateGrid& grid) {
+  BestLearningRate<Scalar> best;
+  for (const double rate : rates_of(grid)) {
     TrainOptions<Scalar> at_rate = options;
     at_rate.learning_rate = rate;
     VectorOf<Scalar> w = start;

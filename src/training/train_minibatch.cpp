@@ -207,8 +207,8 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
     for (Index i = at.step; i < batches.count(); ++i) {
       at.step = i;
       if (every > 0 && i > 0 && i % every == 0) save();
-      if (options.watcher &&
-          !options.watcher({t, options.epochs, i, batches.count(), batch_loss})) {
+      if (options.watcher && !options.watcher({t, options.epochs, i, batches.count(), batch_loss,
+                                               at.evaluations, watch.seconds()})) {
         save();
         return RunStatus::interrupted;
       }

@@ -44,10 +44,22 @@ TEST(BestLearningRate, AWatcherMayStopIt) {
   EXPECT_EQ(calls, 25);
 }
 
+TEST(RateGrid, IsGeometricWithBothEnds) {
+  const std::vector<double> rates = rates_of({0.01, 10.0, 2});
+  ASSERT_EQ(rates.size(), 7u);
+  EXPECT_EQ(rates.front(), 0.01);
+  EXPECT_DOUBLE_EQ(rates.back(), 10.0);
+  for (std::size_t i = 1; i < rates.size(); ++i) {
+    EXPECT_NEAR(rates[i] / rates[i - 1], std::sqrt(10.0), 1e-12);
+  }
+  EXPECT_EQ(rates_of({0.5, 0.5, 3}), std::vector<double>{0.5});
+}
+
 TEST(BestLearningRate, RejectsImpossibleGrids) {
   const Quadratic quadratic = Quadratic::diagonal(2, 1.0);
-  for (const RateGrid& grid : {RateGrid{0.0, 1.0, 5}, RateGrid{1.0, 0.5, 5}, RateGrid{-1.0, 1.0, 5},
-                               RateGrid{1.0, HUGE_VAL, 5}, RateGrid{0.1, 1.0, 0}}) {
+  for (const RateGrid& grid :
+       {RateGrid{0.0, 1.0, 5}, RateGrid{1.0, 0.5, 5}, RateGrid{-1.0, 1.0, 5},
+        RateGrid{1.0, HUGE_VAL, 5}, RateGrid{1e-300, 1e300, 1}, RateGrid{0.1, 1.0, 0}}) {
     EXPECT_THROW(
         best_learning_rate<double>(quadratic, GradientDescent<>{}, Vector::Ones(2), {}, grid),
         InvalidArgument);

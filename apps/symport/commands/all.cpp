@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "command.hpp"
+#include "commands/compare.hpp"
 #include "commands/data.hpp"
 #include "commands/demo.hpp"
 #include "commands/list.hpp"
@@ -12,8 +13,9 @@
 namespace symport::cli {
 
 std::vector<Command> all_commands() {
-  return {optimize_command(), train_command(), teleport_command(), reproduce_command(),
-          report_command(),   data_command(),  demo_command(),     list_command()};
+  return {optimize_command(), train_command(),     teleport_command(),
+          compare_command(),  reproduce_command(), report_command(),
+          data_command(),     demo_command(),      list_command()};
 }
 
 namespace common {
@@ -23,7 +25,13 @@ const std::string output = "Output";
 }
 
 Option out() { return {"out", "DIR", "write the run to this directory, new or empty", output}; }
-Option force() { return {"force", "", "let --out replace files of an earlier run", output}; }
+Option report() {
+  return {"report", "FILE.html", "write a page with figures at the end (see symport report)",
+          output};
+}
+Option force() {
+  return {"force", "", "let --out (and --report) replace files of an earlier run", output};
+}
 Option json() { return {"json", "", "the result as one JSON object on stdout", output}; }
 Option quiet() { return {"quiet", "", "nothing but errors on stderr", output}; }
 Option no_progress() { return {"no-progress", "", "no progress line", output}; }

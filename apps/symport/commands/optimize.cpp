@@ -8,6 +8,7 @@
 #include "interruption.hpp"
 #include "parse_numbers.hpp"
 #include "progress.hpp"
+#include "report_file.hpp"
 #include "terminal.hpp"
 
 namespace symport::cli {
@@ -95,6 +96,7 @@ std::vector<Option> options() {
                    join(names_of(states()), " | "), to_string(defaults.state)),
        teleport},
       common::out(),
+      common::report(),
       common::force(),
       common::json(),
       common::quiet(),
@@ -129,6 +131,7 @@ int run_optimize(const Given& given) {
   const bool quiet = given.is_on("quiet"), json = given.is_on("json"), force = given.is_on("force");
   const bool no_progress = given.is_on("no-progress");
   Optimization run(read_optimize_options(given), given);
+  const std::optional<ReportFile> page = ReportFile::asked_for(given);
 
   std::unique_ptr<RunDirectory> directory;
   if (const auto path = given.text("out")) {
@@ -141,7 +144,7 @@ int run_optimize(const Given& given) {
   {
     Progress progress(*given.text("function"), *run.options().steps,
                       {.shown = !quiet && !no_progress});
-    run.run(directory != nullptr, [&](const TraceRow& row) {
+    run.run(directory != nullptr || page, [&](const TraceRow& row) {
       progress.update(row);
       return !interrupted();
     });
@@ -149,6 +152,11 @@ int run_optimize(const Given& given) {
   if (directory) write_run(run, *directory);
   print(json ? optimize_json(run) : optimize_text(run, Style::for_stdout()));
   if (directory && !quiet) print_error(fmt::format("Written to {}\n", directory->path().string()));
+
+  if (page) {
+    page->write_run(directory.get(), [&](RunDirectory& place) { write_run(run, place); });
+    if (!quiet) print_error(fmt::format("Written to {}\n", page->path().string()));
+  }
 
   const RunSummary& summary = run.summary();
   if (summary.status == RunStatus::diverged) {

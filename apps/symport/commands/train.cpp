@@ -10,6 +10,7 @@
 
 #include "interruption.hpp"
 #include "progress.hpp"
+#include "report_file.hpp"
 #include "text_table.hpp"
 
 namespace symport::cli {
@@ -104,8 +105,8 @@ std::vector<Option> options() {
                   fmt::format("of the optimizer at a teleport: {} (default {})",
                               join(names_of(states()), " | "), to_string(defaults.how.state)),
                   teleport});
-  for (Option option :
-       {common::out(), common::force(), common::json(), common::quiet(), common::no_progress()}) {
+  for (Option option : {common::out(), common::report(), common::force(), common::json(),
+                        common::quiet(), common::no_progress()}) {
     list.push_back(std::move(option));
   }
   return list;
@@ -114,8 +115,9 @@ std::vector<Option> options() {
 /// The options of the run in `directory`, with what may be changed when it goes on.
 Given resumed(const Given& given, const std::string& directory) {
   for (const Option& option : options()) {
-    const auto& allowed = {"resume", "epochs",      "steps", "checkpoint-every", "data-dir", "json",
-                           "quiet",  "no-progress", "config"};
+    const auto& allowed = {"resume",   "epochs", "steps", "checkpoint-every",
+                           "data-dir", "json",   "quiet", "no-progress",
+                           "config",   "report", "force"};
     if (given.has(option.name) &&
         std::find(allowed.begin(), allowed.end(), option.name) == allowed.end()) {
       throw UsageError(given.origin(option.name),
@@ -206,6 +208,7 @@ int run_train(const Given& typed) {
   const Given given = earlier ? resumed(typed, *earlier) : typed;
   const bool quiet = given.is_on("quiet"), json = given.is_on("json");
   const TrainingOptions asked = read_training_options(given);
+  const std::optional<ReportFile> page = ReportFile::asked_for(given);
   if (given.has("checkpoint-every") && !given.has("out") && !earlier) {
     throw UsageError(given.origin("checkpoint-every"), "needs --out DIR");
   }
@@ -236,6 +239,14 @@ int run_train(const Given& typed) {
   if (directory) {
     write_training(result, *directory);
     if (!quiet) print_error(fmt::format("Written to {}\n", directory->path().string()));
+  }
+  if (page) {
+    const bool written = page->write_run(
+        directory.get(), [&](RunDirectory& place) { write_training(result, place); });
+    if (!quiet || !written) {
+      print_error(written ? fmt::format("Written to {}\n", page->path().string())
+                          : "symport train: no page: the run has not come to its first row\n");
+    }
   }
   return report_end(result, directory.get());
 }

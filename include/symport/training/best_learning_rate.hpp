@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "symport/training/train.hpp"
 
 namespace symport {
@@ -11,6 +13,10 @@ struct RateGrid {
   double highest = 10.0;
   Index per_decade = 20;
 };
+
+/// The rates of a grid, ascending. Throws InvalidArgument unless 0 < lowest <= highest < infinity
+/// and per_decade >= 1.
+std::vector<double> rates_of(const RateGrid& grid);
 
 /// A run at the rate of the grid with which it ends lowest.
 template <Real Scalar>
@@ -25,7 +31,7 @@ struct BestLearningRate {
 /// against all others. `options.learning_rate` is ignored. When `options.watcher` interrupts a run,
 /// the best so far is returned, with status `interrupted`.
 ///
-/// Throws InvalidArgument unless 0 < lowest <= highest < infinity and per_decade >= 1.
+/// Throws InvalidArgument as `rates_of` does.
 template <Real Scalar>
 BestLearningRate<Scalar> best_learning_rate(const BasicObjective<Scalar>& objective,
                                             const BasicOptimizer<Scalar>& optimizer,

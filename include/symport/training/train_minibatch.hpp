@@ -19,7 +19,8 @@ namespace symport {
 struct MinibatchProgress {
   Index epoch = 0, epochs = 0;
   Index batch = 0, batches = 0;
-  double batch_loss = 0.0;  ///< of the last step
+  double batch_loss = 0.0;                  ///< of the last step
+  double evaluations = 0.0, seconds = 0.0;  ///< so far
 };
 
 template <Real Scalar>

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "command.hpp"
+
+namespace symport::cli {
+
+/// `symport compare`: several methods on several problems, each at its best learning rate.
+Command compare_command();
+
+}  // namespace symport::cli

@@ -252,6 +252,12 @@ TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
   EXPECT_THAT(message("reasons", Array{{0}, std::vector<std::uint8_t>{}}), HasSubstr("too few"));
   EXPECT_THAT(message("teleports", Array{{1, 2}, std::vector<double>{1, 2}}),
               HasSubstr("2 columns"));
+  // A step that is no whole number, which converting to an integer would make undefined.
+  for (const double step : {std::nan(""), HUGE_VAL, -1.0, 0.5, 1e300}) {
+    Array teleports = good.at("teleports");
+    std::get<std::vector<double>>(teleports.values)[0] = step;
+    EXPECT_THAT(message("teleports", teleports), HasSubstr("as a step or epoch")) << step;
+  }
   EXPECT_THROW(checkpoint_from_arrays<float>(good, "c.npz"), InvalidArgument);
 }
 

@@ -193,7 +193,10 @@ Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::str
 
   const auto& counters = reader.list<std::int64_t>("counters", 7);
   for (const std::int64_t counter : counters) {
-    if (counter < 0) reader.fail("counters", std::to_string(counter), "numbers >= 0");
+    constexpr std::int64_t largest = std::int64_t{1} << 53;  // leaves room to count on
+    if (counter < 0 || counter > largest) {
+      reader.fail("counters", std::to_string(counter), "numbers from 0 to 2^53");
+    }
   }
   c.epoch = counters[0];
   c.step = counters[1];

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "symport/core/status.hpp"
+#include "training/resumable.hpp"
 
 namespace symport {
 
@@ -142,10 +143,10 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
   at.optimizer = optimizer.init(w.size());
   Random random(options.seed);
   if (const Checkpoint<Scalar>* from = options.checkpoints.resume) {
-    if (from->w.size() != w.size() || from->step >= batches.count()) {
-      throw InvalidArgument(
-          "checkpoint", fmt::format("{} parameters, step {}", from->w.size(), from->step),
-          fmt::format("{} parameters, a step below {}", w.size(), batches.count()));
+    require_resumable(*from, w.size(), at.optimizer);
+    if (from->step >= batches.count()) {
+      throw InvalidArgument("checkpoint", fmt::format("step {}", from->step),
+                            fmt::format("a step below {}", batches.count()));
     }
     at = *from;
     w = from->w;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,9 +144,16 @@ TEST_F(ReportCommand, NamesTheFileThatIsMissingOrWrong) {
   with("summary.json", "[]", {"summary.json", "JSON object"});
   with("summary.json", "{}", {"summary.json", "'version'"});
   with("summary.json", R"({"version": 3})", {"summary.json: version", "found 3"});
+  // Writing so deep a list into the message would exhaust the stack.
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  with("summary.json", R"({"version": )" + deep + "}", {"summary.json: version", "an array"});
   with("summary.json", R"({"version": "77.0.0", "status": "x"})",
        {"summary.json: version", "found '77.0.0'", "from 0.1"});
   with("teleports.jsonl", "{}\n", {"teleports.jsonl:1", "'step'"});
+  for (const char* step : {"1e300", "-1", "0.5", "\"nan\"", "18446744073709551615"}) {
+    with("teleports.jsonl", fmt::format("{{\"step\": {}}}\n", step),
+         {"teleports.jsonl:1: step", "a whole number >= 0"});
+  }
   with("teleports.jsonl", "nonsense\n", {"teleports.jsonl:1", "not JSON"});
   for (const char* name : {"trace.csv", "teleports.jsonl", "summary.json"}) {
     const std::string whole = read_file(run + "/" + name);

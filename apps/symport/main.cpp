@@ -3,6 +3,11 @@
 #include <malloc.h>
 #endif
 
+#include <sys/resource.h>
+
+#include <string>
+#include <thread>
+
 #include "command_line.hpp"
 #include "interruption.hpp"
 #include "terminal.hpp"
@@ -18,11 +23,25 @@ void keep_freed_memory() {
 #endif
 }
 
+/// The matrix library waits for ever when it cannot reserve the address space it wants: 128 MB for
+/// every processor and as much again.
+bool enough_address_space() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+  const rlim_t needed = (std::thread::hardware_concurrency() + rlim_t{2}) << 27;
+  if (limit.rlim_cur >= needed) return true;
+  symport::cli::print_error("symport: the address space is limited to " +
+                            std::to_string(limit.rlim_cur >> 20) + " MB (ulimit -v), needed are " +
+                            std::to_string(needed >> 20) + " MB\n");
+  return false;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   keep_freed_memory();
   symport::cli::prepare_standard_streams();
+  if (!enough_address_space()) return 1;
   symport::cli::watch_for_interruption();
   return symport::cli::run_program(std::vector<std::string>(words + (count > 0), words + count));
 }

@@ -5,10 +5,14 @@
 // archive), has the very same arrays. Anything else is printed and ends with 1.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 #include "symport/core/random.hpp"
 #include "symport/core/status.hpp"
@@ -19,12 +23,31 @@ namespace {
 
 using namespace symport;
 
+/// The same in every bit; `==` would tell a NaN apart from itself.
+bool identical(const ArrayMap& a, const ArrayMap& b) {
+  const auto same = [](const auto& x, const auto& y) {
+    if (x.first != y.first || x.second.shape != y.second.shape ||
+        x.second.order != y.second.order || x.second.dtype() != y.second.dtype()) {
+      return false;
+    }
+    return std::visit(
+        [&](const auto& values) {
+          const auto& others = std::get<std::decay_t<decltype(values)>>(y.second.values);
+          return values.size() == others.size() &&
+                 (values.empty() || std::memcmp(values.data(), others.data(),
+                                                values.size() * sizeof(values[0])) == 0);
+        },
+        x.second.values);
+  };
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same);
+}
+
 /// What the reader makes of the bytes: 'r' refused, 's' the same arrays, 'd' different ones.
 char trial(const std::string& bytes, const ArrayMap& right) {
   try {
     const ArrayMap arrays = parse_npz(bytes, "damaged");
     checkpoint_from_arrays<double>(arrays, "damaged");
-    return arrays == right ? 's' : 'd';
+    return identical(arrays, right) ? 's' : 'd';
   } catch (const InvalidArgument&) {
     return 'r';
   }
@@ -46,7 +69,7 @@ int main(int count, char** words) {
     refused += outcome == 'r';
     same += outcome == 's';
     different += outcome == 'd';
-    if (outcome == 'd') fmt::print("{} goes unnoticed\n", what);
+    if (outcome == 'd' && different <= 5) fmt::print("{} goes unnoticed\n", what);
     return outcome;
   };
   if (std::string(words[2]) == "truncate") {

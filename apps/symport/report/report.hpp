@@ -52,9 +52,9 @@ struct Section {
 struct Report {
   std::string title;
   std::string text;
-  std::optional<Finding> finding = std::nullopt;  ///< about the whole
   std::vector<Section> sections;
   std::string footer;
+  std::optional<Finding> finding = std::nullopt;  ///< about the whole
 };
 
 /// "seen", "partly seen", "not seen", "cannot be said"

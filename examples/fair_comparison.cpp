@@ -44,7 +44,7 @@ std::vector<Bounds> costs(const Objective& objective, double rate,
 /// The costs at the rate of the grid whose median cost is least on other starts.
 std::vector<Bounds> tuned(const Objective& objective, const Teleportation<double>& teleport) {
   double best_rate = 0.0, best = std::numeric_limits<double>::infinity();
-  for (const double rate : rates_of({.lowest = 1e-4, .highest = 1.0, .per_decade = 5})) {
+  for (const double rate : rates_of({.lowest = 1e-5, .highest = 0.1, .per_decade = 5})) {
     const double median = median_interval(costs(objective, rate, teleport, 1000)).median.high;
     if (best_rate == 0.0 || median < best) best_rate = rate, best = median;
   }
@@ -54,7 +54,7 @@ std::vector<Bounds> tuned(const Objective& objective, const Teleportation<double
 }  // namespace
 
 int main() {
-  const Quadratic objective = Quadratic::diagonal(10, 100.0);
+  const Quadratic objective = Quadratic::diagonal(10, 1000.0);
   const OrthogonalSymmetry symmetry(objective);
   const auto plain = tuned(objective, {});
   const auto teleporting = tuned(objective, {.symmetry = &symmetry, .schedule = at({0})});

@@ -131,7 +131,7 @@ Series curve_of(const Entry& entry, const Method& method, std::size_t index,
     }
     series.y.push_back(median_loss);
     if (entry.trials.size() > 1) {
-      series.lower.push_back(quantile(now.losses, 0.25));
+      series.lower.push_back(std::min(median_loss, std::max(end, quantile(now.losses, 0.25))));
       series.upper.push_back(quantile(now.losses, 0.75));
     }
   }
@@ -185,10 +185,12 @@ CurveFigure loss_figure(const Comparison& comparison, const ProblemResult& probl
   }
   figure.y_axis = {"loss", problem.problem.function ? "loss" : "training loss", true};
   std::string spent;
+  bool zero = false;
   for (std::size_t m = 0; m < problem.entries.size(); ++m) {
     const Entry& entry = problem.entries[m];
     if (!entry.fits()) continue;
     Series series = curve_of(entry, comparison.options.methods[m], m, figure.x_axes);
+    zero = zero || std::any_of(series.y.begin(), series.y.end(), [](double y) { return y <= 0.0; });
     if (series.y.empty()) {
       spent += fmt::format(" {} has spent its budget before its first step.", series.name);
     } else {
@@ -203,6 +205,7 @@ CurveFigure loss_figure(const Comparison& comparison, const ProblemResult& probl
       "where half of its runs have diverged, or where the first has used up its budget of {}.",
       comparison.seeds.size(), problem.target.text(), comparison.options.budget.text());
   figure.note += spent;
+  if (zero) figure.note += " A loss of zero has no place on the axis.";
   return figure;
 }
 
@@ -248,6 +251,11 @@ CurveFigure profile_figure(const Comparison& comparison, const std::vector<Judge
   return figure;
 }
 
+std::string rate_remark(const Entry& entry) {
+  if (entry.tuned) return entry.at_edge ? " (end of the grid)" : "";
+  return entry.rate == "auto" ? "" : " (given)";
+}
+
 Cell spread_cell(const MedianInterval& value) {
   const double median = value.median.high;
   return {spread_text(value), median};
@@ -282,7 +290,7 @@ Table method_table(const Comparison& comparison, const ProblemResult& problem,
     const auto count = [](std::size_t number) { return number_cell(static_cast<double>(number)); };
     table.rows.push_back(
         {{name},
-         {entry.rate + (entry.tuned ? entry.at_edge ? " (end of the grid)" : "" : " (given)")},
+         {entry.rate + rate_remark(entry)},
          {fmt::format("{} of {}", s.reached, entry.trials.size()), static_cast<double>(s.reached)},
          spread_cell(s.steps),
          spread_cell(s.evaluations),

@@ -38,7 +38,8 @@ std::string table_of(const Comparison& comparison, const ProblemResult& problem,
       continue;
     }
     const Summary s = summary_of(comparison, entry);
-    table.add({comparison.options.methods[m].text, entry.rate + (entry.tuned ? "" : " (given)"),
+    table.add({comparison.options.methods[m].text,
+               entry.rate + (entry.tuned || entry.rate == "auto" ? "" : " (given)"),
                fmt::format("{} of {}", s.reached, entry.trials.size()), spread_text(s.steps),
                spread_text(s.evaluations), spread_text(s.seconds),
                fmt::format("{:.3g}", s.last_loss.median.high),
@@ -143,7 +144,8 @@ std::string tuning_text(const Comparison& comparison) {
   if (!tuned) return "Learning rates were given, not tuned.";
   const RateGrid& grid = comparison.options.grid;
   return fmt::format(
-      "Learning rates of all methods tuned on the same {} from {:g} to {:g} with {} other seeds: "
+      "Learning rates of all methods tuned on the same {} rates from {:g} to {:g} with {} other "
+      "seeds: "
       "{} "
       "runs, {:.3g} evaluations, {}, not counted.",
       rates_of(grid).size(), grid.lowest, grid.highest, comparison.options.tuning_seeds, total.runs,

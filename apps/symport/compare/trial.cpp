@@ -21,7 +21,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t start_stream = 3;
 /// More steps or epochs than any budget in seconds has room for.
 constexpr const char* endless = "1e12";
-constexpr std::size_t points_kept = 1000;
+constexpr double spacing = 1.01;
 /// The clock's own resolution: a time that is a cost is not zero.
 constexpr double shortest = 1e-9;
 
@@ -73,21 +73,14 @@ class Observer {
   Trial& trial() { return trial_; }
 
  private:
-  /// Every stride-th point; when there are too many, half of them go.
+  /// Rows are kept in equal ratios: all at first, a hundred or so for every e-fold later.
   void keep(const Cost& at, double loss) {
     last_ = at;
     last_loss_ = loss;
-    if (seen_++ % stride_ != 0) return;
+    if (at.steps < next_) return;
+    next_ = at.steps * spacing;
     trial_.points.push_back(at);
     trial_.losses.push_back(loss);
-    if (trial_.points.size() < 2 * points_kept) return;
-    for (std::size_t i = 0; 2 * i < trial_.points.size(); ++i) {
-      trial_.points[i] = trial_.points[2 * i];
-      trial_.losses[i] = trial_.losses[2 * i];
-    }
-    trial_.points.resize(points_kept);
-    trial_.losses.resize(points_kept);
-    stride_ *= 2;
   }
 
   const TrialPlan& plan_;
@@ -96,7 +89,7 @@ class Observer {
   Cost last_;
   double last_loss_ = 0.0;
   bool started_ = false;
-  std::size_t seen_ = 0, stride_ = 1;
+  double next_ = 0.0;  ///< the step at which a row is kept again
 };
 
 /// Every step costs a gradient at least.

@@ -39,6 +39,22 @@ void blas(bool ta, bool tb, Index m, Index n, Index k, double alpha, const doubl
               b, narrow(ldb), beta, c, narrow(ldc));
 }
 
+/// The upper triangle of A'A.
+void half_gram(Index n, Index k, const float* a, Index lda, float* c, Index ldc) {
+  cblas_ssyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), 1, a, narrow(lda), 0, c,
+              narrow(ldc));
+}
+void half_gram(Index n, Index k, const double* a, Index lda, double* c, Index ldc) {
+  cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), 1, a, narrow(lda), 0, c,
+              narrow(ldc));
+}
+
+/// Products are divided here; the BLAS shall not divide them again.
+void keep_blas_to_one_thread() {
+  static const bool once = (openblas_set_num_threads(1), true);
+  static_cast<void>(once);
+}
+
 /// On one thread, by the kernel that suits the shape.
 template <Real Scalar>
 void product(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
@@ -63,9 +79,7 @@ template <Real Scalar>
 void split(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
            const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
   if (m == 0 || n == 0) return;
-  // Products are divided here; the BLAS shall not divide them again.
-  static const bool once = (openblas_set_num_threads(1), true);
-  static_cast<void>(once);
+  keep_blas_to_one_thread();
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const auto parts = static_cast<int>(std::min(work / smallest_part, double(pool_threads())));
   if (parts < 2) {
@@ -102,6 +116,21 @@ void gemm<double>(bool ta, bool tb, Index m, Index n, Index k, double alpha, con
                   Index lda, const double* b, Index ldb, double beta, double* c, Index ldc) {
   split(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
+
+template <Real Scalar>
+void gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C) {
+  // Few columns are quicker as a product, and only a product is divided among threads.
+  if (A.cols() < 64 || pool_threads() > 1) {
+    multiply<Scalar>(1, true, A, false, A, 0, C);
+    return;
+  }
+  keep_blas_to_one_thread();
+  half_gram(A.cols(), A.rows(), A.data(), A.outerStride(), C.data(), C.outerStride());
+  C.template triangularView<Eigen::StrictlyLower>() = C.transpose();
+}
+
+template void gram(MatrixIn<float>, MatrixOut<float>);
+template void gram(MatrixIn<double>, MatrixOut<double>);
 
 void set_threads(int count) { set_pool_threads(count); }
 int threads() { return pool_threads(); }

@@ -130,7 +130,7 @@ void FactoredWeights<Scalar>::times(Index m, const GlPosition<Scalar>& at, Matri
   if (moved(m)) {
     multiply<Scalar>(1, false, f.ell.leftCols(network_.width(m - 1)), false, vector_, 0, inverse);
     shift_ = at.z[at_index(m)] - f.z;
-    multiply<Scalar>(1, false, shift_, false, inverse, 1, out);
+    if (!shift_.isZero(0)) multiply<Scalar>(1, false, shift_, false, inverse, 1, out);
   }
 }
 
@@ -142,9 +142,11 @@ void FactoredWeights<Scalar>::transposed_times(Index m, const GlPosition<Scalar>
   count(m, Y.cols());
   if (moved(m)) {
     shift_ = at.z[at_index(m)] - f.z;
-    inner_.resize(samples_, Y.cols());
-    multiply<Scalar>(1, true, shift_, false, Y, 0, inner_);
-    multiply<Scalar>(1, true, f.ell.leftCols(network_.width(m - 1)), false, inner_, 1, out);
+    if (!shift_.isZero(0)) {
+      inner_.resize(samples_, Y.cols());
+      multiply<Scalar>(1, true, shift_, false, Y, 0, inner_);
+      multiply<Scalar>(1, true, f.ell.leftCols(network_.width(m - 1)), false, inner_, 1, out);
+    }
   }
   f.undo.apply_transposed(out);
   at.step[at_index(m - 1)].apply_inverse_transposed(out);

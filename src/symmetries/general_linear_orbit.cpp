@@ -14,9 +14,9 @@ std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 /// A'A.
 template <Real Scalar>
-MatrixOf<Scalar> gram(const MatrixOf<Scalar>& A) {
+MatrixOf<Scalar> gram_of(const MatrixOf<Scalar>& A) {
   MatrixOf<Scalar> product(A.cols(), A.cols());
-  multiply<Scalar>(1, true, A, false, A, 0, product);
+  gram<Scalar>(A, product);
   return product;
 }
 
@@ -70,12 +70,12 @@ GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(std::shared_ptr<const MlpObjectiv
       states->resize(count);
     }
     // What is the same all over the orbit: the inputs, the outputs, and so dL/dz_p.
-    x.K[0] = gram(objective.h(0));
+    x.K[0] = gram_of(objective.h(0));
     MatrixOf<Scalar>& delta = x.delta[at(layers())];
     delta.resize(width(layers()), samples_);
     start_loss_ =
         objective.loss().template delta<Scalar>(objective.z(layers()), objective.targets(), delta);
-    x.Delta[at(layers())] = gram(delta);
+    x.Delta[at(layers())] = gram_of(delta);
     x.z.push_back(objective.z(layers()));
   }
   for (Matrices* states : {&adjoint_.sr, &adjoint_.back, &adjoint_.h, &adjoint_.z, &adjoint_.B,
@@ -107,8 +107,8 @@ void GeneralLinearOrbit<Scalar>::compute_gradient(Point& x) {
     x.slope[at(m)].resize(width(m), samples_);
     sigma.template derivative<Scalar>(1, x.z[at(m)], x.slope[at(m)]);
     x.delta[at(m)] = x.slope[at(m)].cwiseProduct(x.B[at(m)]);
-    x.Delta[at(m)] = gram(x.delta[at(m)]);
-    x.K[at(m)] = gram(x.h[at(m)]).array() + ones;
+    x.Delta[at(m)] = gram_of(x.delta[at(m)]);
+    x.K[at(m)] = gram_of(x.h[at(m)]).array() + ones;
   }
   double sum = 0.0;
   for (Index m = 1; m <= layers(); ++m) {
@@ -139,7 +139,12 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
     if (m == 1) {
       if (second) s.setZero();
     } else {
-      if (second) multiply<Scalar>(2, false, x.delta[at(m)], false, x.M[at(m - 1)], 0, s);
+      if (second) {
+        x.M[at(m - 1)].resize(n, n);
+        multiply<Scalar>(1, true, x.h[at(m - 1)], false, x.RS[at(m - 1)].leftCols(n), 0,
+                         x.M[at(m - 1)]);
+        multiply<Scalar>(2, false, x.delta[at(m)], false, x.M[at(m - 1)], 0, s);
+      }
       const Index stop = second && bends(m - 1) ? 2 * n : n;
       x.ell_RS[at(m)].resize(n, 2 * n);
       if (stop > from) {
@@ -152,11 +157,7 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
     // R_m = sigma' r_m,  S_m = sigma'' r_m^2 + sigma' s_m
     RS.resize(width(m), 2 * n);
     const auto slope = x.slope[at(m)].array();
-    if (first) {
-      RS.leftCols(n).array() = slope * r.array();
-      x.M[at(m)].resize(n, n);
-      multiply<Scalar>(1, true, x.h[at(m)], false, RS.leftCols(n), 0, x.M[at(m)]);
-    }
+    if (first) RS.leftCols(n).array() = slope * r.array();
     if (second) {
       RS.rightCols(n).array() = slope * s.array();
       if (!sigma.piecewise_linear()) {

@@ -73,6 +73,22 @@ TYPED_TEST(Gemm, IsExactForFewColumnsOfEveryNumber) {
   }
 }
 
+TYPED_TEST(Gemm, GramIsTheProductWithTheTranspose) {
+  using Scalar = TypeParam;
+  const double allowed =
+      std::is_same_v<Scalar, double> ? tolerance::rounding : tolerance::single_precision;
+  Random random(4);
+  for (const Index columns : {1, 20, 63, 64, 130}) {
+    const MatrixOf<Scalar> A = random.normal_matrix(40, columns).template cast<Scalar>();
+    const Matrix expected =
+        A.template cast<double>().transpose().lazyProduct(A.template cast<double>());
+    MatrixOf<Scalar> C =
+        MatrixOf<Scalar>::Constant(columns, columns, std::numeric_limits<Scalar>::quiet_NaN());
+    gram<Scalar>(A, C);
+    EXPECT_LE((C.template cast<double>() - expected).norm(), allowed * expected.norm()) << columns;
+  }
+}
+
 TYPED_TEST(Gemm, DoesNothingToAnEmptyResult) {
   TypeParam untouched = 3;
   gemm<TypeParam>(false, false, 0, 4, 2, 1, &untouched, 1, &untouched, 2, 0, &untouched, 1);

@@ -20,6 +20,10 @@ void multiply(Scalar alpha, bool transpose_a, MatrixIn<Scalar> A, bool transpose
        A.data(), A.outerStride(), B.data(), B.outerStride(), beta, C.data(), C.outerStride());
 }
 
+/// C <- A'A, both triangles, at about half the cost of a product where A has many columns.
+template <Real Scalar>
+void gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C);
+
 /// Threads that matrix products are divided among; 1 until set. The result is a function of the
 /// inputs and of this number, bit for bit; for different numbers it is equal to rounding. The BLAS
 /// itself is kept to one thread.

@@ -134,7 +134,12 @@ export class CurvePlot {
         bands,
         scales: {
           x: { time: false, distr: xAxis.log ? 3 : 1,
-               range: (u, low, high) => (high > low ? [low, high] : [low, low + 1]) },
+               range: (u, low, high) => {
+                 if (!(high > low)) return [low, low + 1];
+                 const all = this.free && corners(figure, axis, this.hidden)[0];
+                 const whole = all && low === all[0] && high === all[1];
+                 return whole ? paddedRange(low, high, xAxis.log) : [low, high];
+               } },
           y: { distr: yAxis.log ? 3 : 1,
                range: (u, low, high) => {
                  // Of free curves uPlot knows the corners only.

@@ -12,7 +12,7 @@ namespace symport::cli::report {
 
 namespace {
 
-constexpr double width = 720, left = 86, right = 700, top = 60, cell_height = 46;
+constexpr double width = 720, left = 86, right = 700, top = 64, cell_height = 46;
 constexpr int above = 1, below = 6;  // series colours
 /// Numbers stay readable on the strongest colour.
 constexpr double strongest = 0.6;
@@ -80,7 +80,7 @@ void draw_key(Svg& svg, const HeatMap& figure, const Colours& colours) {
     const char* anchor;
   } marks[] = {{0.0, "start"}, {0.5, "middle"}, {1.0, "end"}};
   for (const auto& mark : marks) {
-    svg.text(key_left + mark.part * (key_right - key_left), y + 26, short_text(at(mark.part)),
+    svg.text(key_left + mark.part * (key_right - key_left), y + 30, short_text(at(mark.part)),
              {{"text-anchor", mark.anchor}});
   }
 }

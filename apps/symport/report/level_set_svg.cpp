@@ -227,7 +227,7 @@ std::string level_set_svg(const LevelSetFigure& figure) {
     }
     svg.open("g", {{"class", "trajectory"}, {"data-trajectory", std::to_string(i)}});
     const auto above = static_cast<double>(figure.trajectories.size() - 1 - i);
-    draw_way(svg, way, at, 2.0 + std::min(1.7 * above, 5.1), arrow);
+    draw_way(svg, way, at, 2.0 + std::min(1.2 * above, 3.6), arrow);
     svg.close("g");
   }
   if (figure.minimizer) {

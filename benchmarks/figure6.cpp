@@ -56,19 +56,16 @@ double descend(const SquareProblem& problem, Index epochs, const GeneralLinear<d
   return seconds;
 }
 
-/// Slope and coefficient of determination of the least-squares line.
-struct Line {
-  double slope = 0.0, r_squared = 0.0;
-};
-Line fit(const std::vector<double>& x, const std::vector<double>& y) {
+}  // namespace
+
+Line fit_line(const std::vector<double>& x, const std::vector<double>& y) {
   const auto n = static_cast<Index>(x.size());
   const Eigen::Map<const Vector> a(x.data(), n), b(y.data(), n);
   const Vector da = a.array() - a.mean(), db = b.array() - b.mean();
   const double slope = da.dot(db) / da.squaredNorm();
-  return {slope, 1.0 - (db - slope * da).squaredNorm() / db.squaredNorm()};
+  return {b.mean() - slope * a.mean(), slope,
+          1.0 - (db - slope * da).squaredNorm() / db.squaredNorm()};
 }
-
-}  // namespace
 
 void bench_figure6(Bench& bench) {
   constexpr Index epochs = 300;
@@ -106,7 +103,7 @@ void bench_figure6(Bench& bench) {
     depth_seconds.push_back(fastest(128, layers));
     note += fmt::format(" {}: {:.3f}", layers, depth_seconds.back());
   }
-  const Line line = fit(depths, depth_seconds);
+  const Line line = fit_line(depths, depth_seconds);
   bench.report.add({"7b",
                     "time against depth (2 to 8 layers of 128): R^2 of a line",
                     {line.r_squared, line.r_squared, line.r_squared},
@@ -119,7 +116,7 @@ void bench_figure6(Bench& bench) {
     width_seconds.push_back(std::log(fastest(width, 3)));
     note += fmt::format(" {}: {:.3f}", width, std::exp(width_seconds.back()));
   }
-  const double exponent = fit(widths, width_seconds).slope;
+  const double exponent = fit_line(widths, width_seconds).slope;
   bench.report.add({"7c",
                     "time against width (64 to 512, 3 layers): exponent",
                     {exponent, exponent, exponent},

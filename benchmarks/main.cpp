@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The benchmarks behind ./bench: bench_symport --torch PROGRAM [--json FILE] [--rounds N] [PART...]
+// The benchmarks behind ./bench: bench_symport --torch PROGRAM [--json FILE] [--figures DIR]
+// [--rounds N] [PART...]
 #include <fmt/format.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include "epoch.hpp"
 #include "parts.hpp"
 #include "symport/core/gemm.hpp"
+#include "symport/core/memory.hpp"
 
 namespace {
 
@@ -21,7 +23,7 @@ struct Part {
   std::string_view name;
   void (*run)(Bench&);
 };
-constexpr std::array<Part, 10> parts{{{"sgd", bench_sgd},
+constexpr std::array<Part, 11> parts{{{"sgd", bench_sgd},
                                       {"optimizers", bench_optimizers},
                                       {"ascent", bench_ascent},
                                       {"teleport", bench_teleport},
@@ -30,20 +32,24 @@ constexpr std::array<Part, 10> parts{{{"sgd", bench_sgd},
                                       {"figure6", bench_figure6},
                                       {"threads", bench_threads},
                                       {"epoch", bench_epoch},
-                                      {"rosenbrock", bench_rosenbrock}}};
+                                      {"rosenbrock", bench_rosenbrock},
+                                      {"growth", bench_growth}}};
 
 [[noreturn]] void usage(const std::string& wrong) {
   std::string names;
   for (const Part& part : parts) names += fmt::format(" {}", part.name);
-  fmt::print(stderr, "bench: {}; usage: ./bench [--json FILE] [--rounds N] [PART...], parts:{}\n",
-             wrong, names);
+  fmt::print(
+      stderr,
+      "bench: {}; usage: ./bench [--json FILE] [--figures DIR] [--rounds N] [PART...], parts:{}\n",
+      wrong, names);
   std::exit(2);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string torch_program, json;
+  symport::keep_freed_memory();  // as the program does
+  std::string torch_program, json, figures;
   std::vector<std::string_view> chosen;
   int rounds = 15;
   for (int i = 1; i < argc; ++i) {
@@ -57,6 +63,8 @@ int main(int argc, char** argv) {
       torch_program = value();
     } else if (argument == "--json") {
       json = value();
+    } else if (argument == "--figures") {
+      figures = value();
     } else if (argument == "--rounds") {
       rounds = std::atoi(value().c_str());
       if (rounds < 1) usage("--rounds must be a whole number >= 1");
@@ -75,7 +83,7 @@ int main(int argc, char** argv) {
     report.remark(images.mnist
                       ? "images: MNIST"
                       : "images: generated, of MNIST's shape (symport data fetch mnist: the real)");
-    Bench bench{report, torch, images, rounds};
+    Bench bench{report, torch, images, rounds, figures};
     for (const Part& part : parts) {
       const bool wanted =
           chosen.empty() || std::find(chosen.begin(), chosen.end(), part.name) != chosen.end();

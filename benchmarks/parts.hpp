@@ -12,7 +12,8 @@ struct Bench {
   Report& report;
   TorchSide& torch;
   const Images& images;
-  int rounds;  ///< of alternating measurements
+  int rounds;           ///< of alternating measurements
+  std::string figures;  ///< directory for plots; empty: none
 };
 
 // One function per row of the table of goals.
@@ -26,6 +27,7 @@ void bench_figure6(Bench& bench);     ///< 7
 void bench_threads(Bench& bench);     ///< 8
 void bench_epoch(Bench& bench);       ///< 9 and 11
 void bench_rosenbrock(Bench& bench);  ///< 10
+void bench_growth(Bench& bench);      ///< no goal
 
 /// Throws std::runtime_error unless two numbers that both sides computed agree.
 void require_same(const char* what, double ours, double theirs, double tolerance);
@@ -35,6 +37,14 @@ double sgd_seconds(const ImageProblem& problem, int steps);
 /// Seconds of some ascent steps of a fixed length on a fresh GL orbit, its set-up not included.
 /// rate 0: gradient norm; > 0: predicted decrease.
 double ascent_seconds(const ImageProblem& problem, double rate, int steps);
+/// Seconds of a whole GL teleport on the predicted decrease, without the spectral cap.
+double gl_teleport_seconds(const ImageProblem& problem, Index ascent_steps);
+
+/// The least-squares line through points, with its coefficient of determination.
+struct Line {
+  double intercept = 0.0, slope = 0.0, r_squared = 0.0;
+};
+Line fit_line(const std::vector<double>& x, const std::vector<double>& y);
 
 /// A SGD step on this rate, and an ascent step of this length, are harmless for the image problem.
 constexpr double image_rate = 1e-2, ascent_length = 0.05;

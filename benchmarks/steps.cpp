@@ -44,12 +44,11 @@ class BareProducts {
 /// Seconds of some steps of an optimizer from w; the loss before the last one goes to `last`.
 double optimizer_seconds(const ImageProblem& problem, const BasicOptimizer<float>& optimizer,
                          double rate, int steps, double& last) {
-  VectorOf<float> w = problem.w, gradient(w.size());
+  VectorOf<float> w = problem.w;
   OptimizerState<float> state = optimizer.init(w.size());
   return seconds_of([&] {
     for (int i = 0; i < steps; ++i) {
-      last = problem.objective.gradient(w, gradient);
-      optimizer.step(problem.objective, last, gradient, rate, state, w);
+      last = minibatch_step<float>(problem.objective, optimizer, rate, state, w);
     }
   });
 }

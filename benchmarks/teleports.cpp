@@ -104,6 +104,11 @@ double ascent_seconds(const ImageProblem& problem, double rate, int steps) {
   return seconds;
 }
 
+double gl_teleport_seconds(const ImageProblem& problem, Index ascent_steps) {
+  return teleport_seconds(problem, GeneralLinear<float>(), OrbitAscent({.max_steps = ascent_steps}),
+                          no_cap);
+}
+
 void bench_ascent(Bench& bench) {
   constexpr int steps = 10, sgd_steps = 20, torch_steps = 3;
   const ImageProblem problem = image_problem(bench.images.source, batch);

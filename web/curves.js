@@ -3,6 +3,7 @@
 // so that long series stay quick; hovering and downloads read the columns themselves.
 import { isAscending, nearestIndex } from "./data.js";
 import { exactText, shortText } from "./format.js";
+import { corners, drawFree, nearestRow } from "./free_curves.js";
 import { colour } from "./theme.js";
 import { tickLabel, tickValues } from "./ticks.js";
 
@@ -11,6 +12,12 @@ const hint = "Hover for values, drag to zoom, double-click for the whole.";
 /** What an axis can show of a column; null is a gap. */
 function drawable(column, logarithmic) {
   return Array.from(column, (v) => (Number.isFinite(v) && (v > 0 || !logarithmic) ? v : null));
+}
+
+/** The range of an axis around values, up to what it shows at most. */
+function rangeOf(low, high, axis) {
+  const top = high == null ? high : Math.min(high, Math.max(axis.most ?? Infinity, low));
+  return paddedRange(low, top, axis.log);
 }
 
 function withOpacity(hex, opacity) {
@@ -51,12 +58,12 @@ export class CurvePlot {
     this.holder = element.querySelector(".plot");
     this.entries = [...element.querySelectorAll(".legend .series")];
     this.position = element.querySelector(".legend .position");
-    this.canDraw = figure.series.length > 0 &&
-      figure.series.every((series) => series.x.every(isAscending));
+    this.canDraw = figure.series.length > 0;
     if (!this.canDraw) {
       element.classList.add("still");
       return;
     }
+    this.free = !figure.series.every((series) => series.x.every(isAscending));
     this.build();
     this.listen();
   }
@@ -86,8 +93,12 @@ export class CurvePlot {
     const tables = [];
     const series = [{}];
     const bands = [];
+    if (this.free) {
+      tables.push(corners(figure, axis, this.hidden));
+      series.push({ stroke: "transparent", width: 0, points: { show: false } });
+    }
     this.lines = [];  // the place of each series among uPlot's
-    for (const [i, one] of figure.series.entries()) {
+    for (const [i, one] of this.free ? [] : figure.series.entries()) {
       const table = [one.x[axis], drawable(one.y, yAxis.log)];
       const stroke = () => colour(`--s${one.colour}`);
       const show = !this.hidden.has(i);
@@ -104,13 +115,16 @@ export class CurvePlot {
       tables.push(table);
     }
     const font = `13px ${getComputedStyle(this.holder).fontFamily}`;
-    const look = (label, logarithmic, count) => ({
+    const look = ({ label, log: logarithmic, whole, ticks }, count) => ({
       label, font, labelFont: font, labelSize: 22, labelGap: 2,
       stroke: () => colour("--soft"),
       grid: { stroke: () => colour("--grid"), width: 1 },
       ticks: { stroke: () => colour("--grid"), width: 1, size: 5 },
-      splits: (u, index, low, high) => tickValues(low, high, count(u), logarithmic),
-      values: (u, splits) => splits.map((value) => tickLabel(value, logarithmic)),
+      splits: (u, index, low, high) => ticks?.filter((value) => value >= low && value <= high) ??
+        tickValues(low, high, count(u), logarithmic)
+          .filter((value) => !whole || Number.isInteger(value)),
+      values: (u, splits) => splits.map((value) => (ticks ? String(value)
+                                                          : tickLabel(value, logarithmic))),
       filter: (u, splits) => splits,
     });
     this.plot = new uPlot(
@@ -122,25 +136,35 @@ export class CurvePlot {
           x: { time: false, distr: xAxis.log ? 3 : 1,
                range: (u, low, high) => (high > low ? [low, high] : [low, low + 1]) },
           y: { distr: yAxis.log ? 3 : 1,
-               range: (u, low, high) => paddedRange(low, high, yAxis.log) },
+               range: (u, low, high) => {
+                 // Of free curves uPlot knows the corners only.
+                 const whole = this.free && !(high > low);
+                 const [from, to] = whole ? corners(figure, axis, this.hidden)[1] : [low, high];
+                 return rangeOf(from, to, yAxis);
+               } },
         },
         axes: [
-          { ...look(xAxis.label, xAxis.log, (u) => Math.max(2, u.bbox.width / devicePixelRatio / 90)),
+          { ...look(xAxis, (u) => Math.max(2, u.bbox.width / devicePixelRatio / 90)),
             size: 34 },
-          { ...look(yAxis.label, yAxis.log, () => 7), size: 52 },
+          { ...look(yAxis, () => 7), size: 52 },
         ],
         legend: { show: false },
         cursor: {
           drag: { x: true, y: true, uni: 40 },
           dataIdx: (u, seriesIndex, index) => this.nearestDrawn(u, seriesIndex, index),
-          points: { size: 8, width: 2 },
+          points: { show: !this.free, size: 8, width: 2 },
         },
         hooks: {
           setCursor: [(u) => this.showValues(u)],
           setScale: [(u, key) => {
             if (key === "x") this.holder.dataset.range = `${u.scales.x.min} ${u.scales.x.max}`;
           }],
-          draw: [(u) => this.drawTeleports(u)],
+          draw: [(u) => {
+            if (this.free) {
+              drawFree(u, figure, axis, this.hidden, (one) => colour(`--s${one.colour}`));
+            }
+            this.drawTeleports(u);
+          }],
         },
       },
       aligned(tables),
@@ -173,15 +197,17 @@ export class CurvePlot {
     ctx.lineWidth = ratio;
     for (const [i, one] of this.figure.series.entries()) {
       if (this.hidden.has(i)) continue;
-      let last = -Infinity;
+      let last = [-1e9, -1e9];
       for (const at of one.teleports) {
         const value = one.y[at];
         if (!Number.isFinite(value) || (value <= 0 && this.figure.yAxis.log)) continue;
         const x = u.valToPos(one.x[this.axis][at], "x", true);
-        if (x - last < 4 * ratio || x < bbox.left - 1 || x > bbox.left + bbox.width + 1) continue;
-        last = x;
+        const y = u.valToPos(value, "y", true);
+        if (Math.hypot(x - last[0], y - last[1]) < 4 * ratio) continue;
+        if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) continue;
+        last = [x, y];
         ctx.beginPath();
-        ctx.arc(x, u.valToPos(value, "y", true), 3.4 * ratio, 0, 2 * Math.PI);
+        ctx.arc(x, y, 3.4 * ratio, 0, 2 * Math.PI);
         ctx.fill();
         ctx.stroke();
       }
@@ -202,15 +228,24 @@ export class CurvePlot {
         delete output.dataset.value;
         continue;
       }
-      const row = nearestIndex(one.x[axis], at);
+      const row = this.free
+        ? nearestRow(u, figure, axis, one, u.cursor.left * devicePixelRatio + u.bbox.left,
+                     u.cursor.top * devicePixelRatio + u.bbox.top)
+        : nearestIndex(one.x[axis], at);
+      output.dataset.row = row;
       if (!this.hidden.has(i)) places.add(shortText(one.x[axis][row]));
       output.dataset.value = exactText(one.y[row]);
       output.dataset.at = exactText(one.x[axis][row]);
       output.title = exactText(one.y[row]);
-      output.textContent = shortText(one.y[row]);
+      output.textContent = this.free
+        ? `${shortText(one.y[row])} at ${shortText(one.x[axis][row])}` : shortText(one.y[row]);
       if (one.upper) output.textContent += ` (${shortText(one.lower[row])} … ${shortText(one.upper[row])})`;
     }
     const key = figure.xAxes[axis].key;
+    if (this.free) {
+      this.position.textContent = away ? hint : "The point of each curve nearest to the cursor:";
+      return;
+    }
     this.position.textContent = away ? hint : `${key} ${[...places].slice(0, 2).join(", ")}`;
   }
 
@@ -227,6 +262,10 @@ export class CurvePlot {
     else this.hidden.add(i);
     const show = !this.hidden.has(i);
     this.entries[i].setAttribute("aria-pressed", String(show));
+    if (this.free) {
+      this.build();
+      return;
+    }
     const line = this.lines[i];
     const count = this.figure.series[i].lower ? 3 : 1;
     this.plot.batch(() => {
@@ -256,7 +295,9 @@ export class CurvePlot {
   key(event) {
     const u = this.plot;
     const moves = { ArrowLeft: -1, ArrowRight: 1 };
-    if (event.key in moves) {
+    if (event.key in moves && this.free) {
+      this.follow((event.shiftKey ? 20 : 1) * moves[event.key]);
+    } else if (event.key in moves) {
       const width = u.over.clientWidth;
       const now = u.cursor.left >= 0 ? u.cursor.left : width / 2;
       const far = event.shiftKey ? 20 : 1;
@@ -267,6 +308,18 @@ export class CurvePlot {
     else if (event.key === "0" || event.key === "Escape") this.zoom("reset");
     else return;
     event.preventDefault();
+  }
+
+  /** Moves the cursor along the first curve that is shown, by rows. */
+  follow(by) {
+    const first = this.figure.series.findIndex((_, i) => !this.hidden.has(i));
+    if (first < 0) return;
+    const one = this.figure.series[first];
+    const now = this.entries[first].querySelector("output").dataset;
+    const row = "value" in now ? Number(now.row) + by : 0;
+    const to = Math.min(one.y.length - 1, Math.max(0, row));
+    this.plot.setCursor({ left: this.plot.valToPos(one.x[this.axis][to], "x"),
+                          top: this.plot.valToPos(one.y[to], "y") });
   }
 
   resize() {

@@ -28,6 +28,7 @@ export function readData(json) {
       resolve(series, ["y", "lower", "upper"]);
       series.x = series.x.map((index) => columns[index]);
     }
+    if (figure.kind === "heat") resolve(figure, ["x", "y", "values"]);
     for (const way of figure.trajectories ?? []) {
       resolve(way, ["step", "x", "y", "loss"]);
       way.kind = new Uint8Array(way.x.length);

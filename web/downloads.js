@@ -30,11 +30,24 @@ function trajectoriesCsv(figure) {
   return lines.join("\n") + "\n";
 }
 
+function heatCsv(figure) {
+  const lines = [[figure.xAxis.key, figure.yAxis.key, figure.value.key].map(csvCell).join(",")];
+  for (const [row, y] of figure.y.entries()) {
+    for (const [column, x] of figure.x.entries()) {
+      lines.push([x, y, figure.values[row * figure.x.length + column]].map(exactText).join(","));
+    }
+  }
+  return lines.join("\n") + "\n";
+}
+
+const csvOf = { curves: curvesCsv, levels: trajectoriesCsv, heat: heatCsv };
+
 /** The picture that the program drew, for the axis that is shown; without what the player added. */
 function pictureText(element) {
   const shown = element.querySelector(".static:not([hidden]) svg").cloneNode(true);
   shown.querySelectorAll(".player-layer").forEach((layer) => layer.remove());
   shown.querySelectorAll(".other").forEach((group) => group.classList.remove("other"));
+  shown.querySelectorAll(".chosen").forEach((cell) => cell.classList.remove("chosen"));
   return new XMLSerializer().serializeToString(shown);
 }
 
@@ -64,7 +77,7 @@ export function offerDownloads(data) {
   const csv = (id) => {
     const figure = figures.get(id);
     if (!figure) return tables.get(id);
-    return figure.kind === "curves" ? curvesCsv(figure) : trajectoriesCsv(figure);
+    return csvOf[figure.kind](figure);
   };
   for (const button of document.querySelectorAll("[data-download]")) {
     const { download: kind, of: id } = button.dataset;

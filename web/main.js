@@ -3,6 +3,7 @@
 import { CurvePlot } from "./curves.js";
 import { readData } from "./data.js";
 import { offerDownloads } from "./downloads.js";
+import { HeatMap } from "./heat.js";
 import { watchTheme } from "./theme.js";
 import { TrajectoryPlayer } from "./trajectory.js";
 
@@ -12,6 +13,7 @@ const plots = [];
 for (const figure of data.figures) {
   const element = document.getElementById(figure.id);
   if (figure.kind === "curves") plots.push(new CurvePlot(element, figure));
+  else if (figure.kind === "heat") new HeatMap(element, figure);
   else new TrajectoryPlayer(element, figure);
 }
 offerDownloads(data);

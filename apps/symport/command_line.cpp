@@ -128,8 +128,8 @@ std::vector<std::string> flags_of(const Command& command, bool with_value_only) 
 }
 
 /// Parses and dispatches; `program` is set to the words that messages begin with.
-int dispatch(std::vector<std::string> arguments, std::string& program) {
-  const std::vector<Command> commands = all_commands();
+int dispatch(std::vector<std::string> arguments, const std::vector<Command>& commands,
+             std::string& program) {
   std::vector<std::string> value_flags;
   for (const Command& command : commands) {
     const std::vector<std::string> flags = flags_of(command, true);
@@ -222,9 +222,13 @@ std::vector<std::string> join_values(const std::vector<std::string>& arguments,
 }
 
 int run_program(const std::vector<std::string>& arguments) {
+  return run_program(arguments, all_commands());
+}
+
+int run_program(const std::vector<std::string>& arguments, const std::vector<Command>& commands) {
   std::string program = "symport";
   try {
-    return guarded(program, [&] { return dispatch(arguments, program); });
+    return guarded(program, [&] { return dispatch(arguments, commands, program); });
   } catch (...) {
     return exit_failed;
   }

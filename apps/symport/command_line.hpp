@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "command.hpp"
+
 namespace symport::cli {
 
 /// The whole program: `arguments` are those behind its name. Returns the exit code; throws nothing.
 int run_program(const std::vector<std::string>& arguments);
+/// The same with other commands than the program's.
+int run_program(const std::vector<std::string>& arguments, const std::vector<Command>& commands);
 
 /// Joins every value to the flag in front of it (`--start -1,-1` becomes `--start=-1,-1`), so that
 /// a negative number is not taken for a flag. `flags` are those that take a value. Throws

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "errors.hpp"
 #include "parse_numbers.hpp"
 #include "toml_file.hpp"
 
@@ -19,6 +20,22 @@ std::string quoted(const std::string& text) {
                                   ~toml::format_flags::allow_literal_strings &
                                   ~toml::format_flags::allow_multi_line_strings);
   return out.str();
+}
+
+/// Whether the bytes are UTF-8; TOML can hold no others.
+bool is_utf8(std::string_view text) {
+  std::size_t more = 0;  // bytes that the character still needs
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (more > 0) {
+      if ((byte & 0xC0) != 0x80) return false;
+      --more;
+    } else if (byte >= 0x80) {
+      more = byte >= 0xF0 && byte < 0xF5 ? 3 : byte >= 0xE0 ? 2 : 1;
+      if (byte < 0xC2 || byte >= 0xF5) return false;
+    }
+  }
+  return more == 0;
 }
 
 struct ValueText {
@@ -69,6 +86,13 @@ std::string config_text(const std::string& heading, const std::vector<ConfigEntr
   }
   text += "\n";
   for (const ConfigEntry& entry : entries) {
+    const auto* words = std::get_if<std::string>(&entry.value);
+    if (words && !is_utf8(*words)) {
+      throw UsageError("--" + entry.key,
+                       "found a name that is not UTF-8, which a run directory's "
+                       "config.toml cannot hold; allowed is another name, or to "
+                       "run without --out");
+    }
     text += fmt::format("{} = {}", entry.key, std::visit(ValueText{}, entry.value));
     text += entry.comment.empty() ? "\n" : "  # " + entry.comment + "\n";
   }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "errors.hpp"
 #include "nearest_name.hpp"
 #include "network.hpp"
@@ -29,6 +31,21 @@ std::vector<Option> data_flags(const std::string& group) {
            "else ~/.local/share/symport)",
            group},
           {"label", "NAME", "the column of a CSV file that holds the classes", group}};
+}
+
+std::string absolute_data_spec(const std::string& text) {
+  const auto absolute = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  for (const std::string_view prefix : {idx_prefix, csv_prefix}) {
+    if (text.starts_with(prefix)) {
+      return std::string(prefix) + absolute(text.substr(prefix.size()));
+    }
+  }
+  std::error_code error;
+  const bool file = text.ends_with(npz_ending) || std::filesystem::is_regular_file(text, error);
+  const auto known = names_of(data_catalog());
+  return file && std::find(known.begin(), known.end(), text) == known.end() ? absolute(text) : text;
 }
 
 DataSpec parse_data_spec(const std::string& text, const DataOptions& options,

@@ -39,6 +39,9 @@ struct DataSpec {
 DataSpec parse_data_spec(const std::string& text, const DataOptions& options,
                          const std::string& origin);
 
+/// The same data by a name that means it from any directory: paths become absolute.
+std::string absolute_data_spec(const std::string& text);
+
 /// The files of a set of images. Throws UsageError, blaming `origin`, when a set of the catalogue
 /// has not been fetched, with the command that does.
 IdxFiles image_files(const DataSpec& spec, const DataOptions& options, const std::string& origin);

@@ -44,6 +44,18 @@ decltype(auto) blaming(const std::string& origin, Action&& action) {
   }
 }
 
+/// Does both, also when one of them cannot write; the failure is thrown on when both were tried.
+template <class First, class Second>
+void do_both(const First& first, const Second& second) {
+  try {
+    first();
+  } catch (const OutputError&) {
+    second();
+    throw;
+  }
+  second();
+}
+
 /// Runs `action`; whatever it throws becomes a message on stderr, headed by `program` (the words
 /// that were typed, "symport optimize"), and an exit code.
 int guarded(const std::string& program, const std::function<int()>& action);

@@ -1,28 +1,37 @@
 // SPDX-License-Identifier: MIT
-#ifdef __linux__
-#include <malloc.h>
-#endif
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
 
 #include "command_line.hpp"
+#include "errors.hpp"
 #include "interruption.hpp"
+#include "symport/core/memory.hpp"
 #include "terminal.hpp"
 
 namespace {
 
-/// Matrices as large as the parameters come and go at every teleport. By default each is given back
-/// to the system and its pages are cleared anew, which costs about a tenth of the time.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
+/// The matrix library waits for ever when it cannot reserve the address space it wants: 128 MB for
+/// every processor. As much again is for the rest.
+void require_address_space() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const rlim_t needed = (std::thread::hardware_concurrency() + rlim_t{2}) << 27;
+  if (limit.rlim_cur >= needed) return;
+  symport::cli::print_error("symport: the address space is limited to " +
+                            std::to_string(limit.rlim_cur >> 20) + " MB (ulimit -v), needed are " +
+                            std::to_string(needed >> 20) + " MB\n");
+  std::_Exit(symport::cli::exit_failed);  // an orderly end would wait for the library's threads
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  keep_freed_memory();
+  symport::keep_freed_memory();
   symport::cli::prepare_standard_streams();
+  require_address_space();
   symport::cli::watch_for_interruption();
   return symport::cli::run_program(std::vector<std::string>(words + (count > 0), words + count));
 }

@@ -21,7 +21,6 @@ namespace symport::cli {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* generated = "regression";
 /// The paper's regression (section 6.1 and appendix D).
 const std::vector<Index> regression_layers{5, 6, 7, 8};
 constexpr double regression_rate = 1e-4, usual_rate = 1e-2;
@@ -41,16 +40,17 @@ std::vector<Index> first_samples(Index count) {
 
 template <Real Scalar>
 DataSet<Scalar> load_data(const TrainingOptions& options, const Given& given) {
-  if (options.data == generated) {
+  if (options.data == generated_data) {
     const std::vector<Index>& layers = options.layers.empty() ? regression_layers : options.layers;
-    const SampleSet<double> set = regression_data(
-        {.features = layers.front(), .outputs = layers.back(), .seed = options.seed});
+    const Index samples = options.samples.value_or(RegressionOptions{}.samples);
+    const SampleSet<double> set =
+        regression_data({layers.front(), layers.back(), samples, options.seed});
     return {std::make_unique<DenseSource<Scalar>>(set.X.template cast<Scalar>(),
                                                   Targets<Scalar>(set.Y.template cast<Scalar>())),
             nullptr};
   }
   DataOptions how = options.where;
-  how.more_names = {generated};
+  how.more_names = {generated_data};
   DataSet<Scalar> set = open_data<Scalar>(options.data, how, given);
   if (options.test) set.test = open_data<Scalar>(*options.test, how, given, "test").training;
   return set;
@@ -77,7 +77,7 @@ class NetworkTraining {
     choose_optimizer();
     if (!options_.length) {
       options_.length =
-          options_.data == generated && !options_.batch ? regression_steps : usual_length;
+          options_.data == generated_data && !options_.batch ? regression_steps : usual_length;
     }
     check_samples();
     if (!options_.batch) {
@@ -137,14 +137,15 @@ class NetworkTraining {
       return network;
     }
     if (options_.layers.empty()) {
-      if (options_.data != generated) {
+      if (options_.data != generated_data) {
         throw UsageError("--layers", "missing, allowed are widths like 784,512,10, or --weights");
       }
       options_.layers = regression_layers;
     }
     const Mlp network = build(options_.layers, options_.biases);
     if (!options_.init) {
-      options_.init = options_.data == generated ? Initialization::unit : Initialization::fan_in;
+      options_.init =
+          options_.data == generated_data ? Initialization::unit : Initialization::fan_in;
     }
     Random random(options_.seed, weights_stream);
     w_ = initialize<Scalar>(network, *options_.init, random);
@@ -177,7 +178,7 @@ class NetworkTraining {
                        "found 'auto', which needs full batches (--batch full)");
     }
     blaming(given_.origin("optimizer"), [&] { optimizer_->init(w_.size()); });
-    const double usual = options_.data == generated ? regression_rate : usual_rate;
+    const double usual = options_.data == generated_data ? regression_rate : usual_rate;
     if (!options_.learning_rate) options_.learning_rate = exact_text(usual);
     rate_ = automatic ? LearningRate(usual) : blaming(given_.origin("lr"), [&] {
       return LearningRate::parse(*options_.learning_rate);

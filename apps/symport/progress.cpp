@@ -23,7 +23,7 @@ Progress::Progress(std::string title, Index steps, const Options& options)
       next_(on_terminal_ ? options.first : options.line_interval) {}
 
 Progress::~Progress() {
-  if (drawn_) print_error(erase_line);
+  if (drawn_) print_progress(erase_line);
 }
 
 std::string Progress::line(const TraceRow& row) const {
@@ -41,16 +41,16 @@ void Progress::update(double seconds, const std::function<std::string()>& line, 
   if (!options_.shown || seconds < next_) return;
   next_ = seconds + (on_terminal_ ? options_.interval : options_.line_interval);
   if (!on_terminal_) {
-    if (plain_lines) print_error(line() + "\n");
+    if (plain_lines) print_progress(line() + "\n");
     return;
   }
   const auto width = static_cast<std::size_t>(stderr_width());
-  print_error(erase_line + line().substr(0, width - 1));
+  print_progress(erase_line + line().substr(0, width - 1));
   drawn_ = true;
 }
 
 void Progress::message(const std::string& line) {
-  print_error((drawn_ ? erase_line : "") + line + "\n");
+  print_progress((drawn_ ? erase_line : "") + line + "\n");
   drawn_ = false;
 }
 

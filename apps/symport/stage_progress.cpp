@@ -18,13 +18,13 @@ StageProgress::StageProgress(std::string title, bool shown)
     : title_(std::move(title)), shown_(shown), on_terminal_(stderr_is_terminal()) {}
 
 StageProgress::~StageProgress() {
-  if (drawn_) print_error(erase_line);
+  if (drawn_) print_progress(erase_line);
 }
 
 void StageProgress::begin(std::string stage) {
   stage_ = std::move(stage);
   began_ = next_ = Clock::now();
-  if (shown_ && !on_terminal_) print_error(fmt::format("{}: {}\n", title_, stage_));
+  if (shown_ && !on_terminal_) print_progress(fmt::format("{}: {}\n", title_, stage_));
   tick();
 }
 
@@ -36,7 +36,7 @@ void StageProgress::tick() {
   std::string line = fmt::format("{}: {}", title_, stage_);
   if (seconds > 0) line += fmt::format(", {} s", seconds);
   const auto width = static_cast<std::size_t>(stderr_width());
-  print_error(erase_line + line.substr(0, width - 1));
+  print_progress(erase_line + line.substr(0, width - 1));
   drawn_ = true;
 }
 

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -46,6 +48,17 @@ void print(std::string_view text) {
 
 void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
 
+void print_progress(std::string_view text) {
+  while (!text.empty()) {
+    // A pipe that can be written to takes this many bytes at once.
+    const std::string_view part = text.substr(0, PIPE_BUF);
+    pollfd stream{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&stream, 1, 0) != 1 || (stream.revents & POLLOUT) == 0) return;
+    if (write_all(STDERR_FILENO, part) != 0) return;
+    text.remove_prefix(part.size());
+  }
+}
+
 bool stdout_is_terminal() { return is_terminal(STDOUT_FILENO); }
 bool stderr_is_terminal() { return is_terminal(STDERR_FILENO); }
 
@@ -66,6 +79,7 @@ std::string Style::wrap(std::string_view code, std::string_view text) const {
 
 void prepare_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
       // The lowest free descriptor is this one.

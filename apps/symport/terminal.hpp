@@ -11,6 +11,9 @@ namespace symport::cli {
 void print(std::string_view text);
 /// Errors and messages, as well as stderr takes them.
 void print_error(std::string_view text);
+/// How a run gets on: what stderr does not take at once (a pipe that nobody reads) is dropped, so
+/// that a stalled reader cannot stop the run.
+void print_progress(std::string_view text);
 
 /// Whether control sequences make sense there: a terminal, and TERM is not "dumb".
 bool stdout_is_terminal();
@@ -35,8 +38,8 @@ class Style {
   bool colours_;
 };
 
-/// To be called first: a closed reader must not kill the program, and files that it opens must not
-/// take the place of a closed stdin, stdout or stderr.
+/// To be called first: a closed reader or a limit on the size of files must not kill the program,
+/// and files that it opens must not take the place of a closed stdin, stdout or stderr.
 void prepare_standard_streams();
 
 }  // namespace symport::cli

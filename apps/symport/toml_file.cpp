@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -28,12 +29,38 @@ std::string read_text(const std::filesystem::path& file, const std::string& blam
   if (std::filesystem::is_directory(file, error)) refuse("a directory");
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse(std::strerror(errno));
-  std::string text(largest_file + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string text;
+  std::array<char, 4096> part;
+  do {
+    in.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  } while (in && text.size() <= largest_file);
   if (in.bad()) refuse("it cannot be read");
-  text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > largest_file) refuse("larger than a megabyte");
   return text;
+}
+
+/// Tables may be nested as deeply as a key has dots, and the library calls itself once a level:
+/// a file of nothing but dots would exhaust the stack. So their number is bounded, those of plain
+/// numbers like 0.5 not counted.
+bool nested_too_deeply(std::string_view text) {
+  constexpr int most_dots = 1000;
+  int dots = 0;
+  bool plain_number = false;  // so far: digits that no dot stands before
+  char before = '\n';
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (c == '.') {
+      if (!plain_number) ++dots;
+      plain_number = false;
+    } else if (digit && !(before >= '0' && before <= '9')) {
+      plain_number = before != '.';
+    } else if (!digit) {
+      plain_number = false;
+    }
+    before = c;
+  }
+  return dots > most_dots;
 }
 
 /// A scalar as the text that the command line would have; nothing for tables, dates and the like.
@@ -61,6 +88,9 @@ std::optional<std::vector<std::string>> string_list(const toml::node& node) {
 
 toml::table read_toml(const std::filesystem::path& file, const std::string& origin) {
   const std::string text = read_text(file, origin);
+  if (nested_too_deeply(text)) {
+    throw UsageError(file.string(), "found more than 1000 dots, allowed are keys of a few parts");
+  }
   try {
     return toml::parse(text, file.string());
   } catch (const toml::parse_error& error) {

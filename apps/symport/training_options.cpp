@@ -105,12 +105,12 @@ std::vector<ConfigEntry> config_entries(const TrainingOptions& options, bool wit
   };
   const auto whole = [](Index value) { return static_cast<std::int64_t>(value); };
   add("command", std::string("train"));
-  add("data", options.data);
-  if (options.test) add("test", *options.test);
+  add("data", options.data == generated_data ? options.data : absolute_data_spec(options.data));
+  if (options.test) add("test", absolute_data_spec(*options.test));
   if (options.where.label) add("label", *options.where.label);
   if (options.samples) add("samples", whole(*options.samples));
   if (options.weights) {
-    add("weights", *options.weights);
+    add("weights", std::filesystem::absolute(*options.weights).lexically_normal().string());
   } else {
     add("init", std::string(to_string(*options.init)));
   }

@@ -12,6 +12,9 @@
 
 namespace symport::cli {
 
+/// The name of the paper's regression data, generated from the seed.
+inline constexpr const char* generated_data = "regression";
+
 /// What a row of mini-batch training says about the training set.
 enum class TrainLoss {
   exact,    ///< loss and gradient of the whole set after the epoch: one more pass

@@ -2,12 +2,17 @@
 #include "version_text.hpp"
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
 #include <CLI/Version.hpp>
 
 #include <toml++/impl/version.h>
 #include <nlohmann/json.hpp>
 
 #include "json_forms.hpp"
+#include "report/web_assets.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::cli {
@@ -21,6 +26,10 @@ std::string version_text(bool json) {
   libraries["nlohmann_json"] =
       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                   NLOHMANN_JSON_VERSION_PATCH);
+  libraries["uPlot"] = report::uplot_version;
+#ifdef __GLIBC__
+  libraries["glibc"] = gnu_get_libc_version();
+#endif
   libraries["toml++"] = fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH);
   return json_text(
       {{"symport", version()}, {"compiler", __VERSION__}, {"dependencies", std::move(libraries)}});

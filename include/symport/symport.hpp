@@ -4,6 +4,7 @@
 #include "symport/core/dense.hpp"
 #include "symport/core/dual.hpp"
 #include "symport/core/gemm.hpp"
+#include "symport/core/memory.hpp"
 #include "symport/core/parameter_layout.hpp"
 #include "symport/core/random.hpp"
 #include "symport/core/status.hpp"

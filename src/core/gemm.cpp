@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/pool.hpp"
+#include "core/thin_products.hpp"
 
 namespace symport {
 
@@ -38,6 +39,19 @@ void blas(bool ta, bool tb, Index m, Index n, Index k, double alpha, const doubl
               b, narrow(ldb), beta, c, narrow(ldc));
 }
 
+/// On one thread, by the kernel that suits the shape.
+template <Real Scalar>
+void product(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
+             const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
+  if (ta || tb || !thin_enough<Scalar>(m, n, k)) {
+    blas(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    return;
+  }
+  const Index rest = m % thin_rows<Scalar>, most = m - rest;
+  thin_multiply(most, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  if (rest > 0) blas(ta, tb, rest, n, k, alpha, a + most, lda, b, ldb, beta, c + most, ldc);
+}
+
 /// Multiplications from which a second thread is worth waking.
 constexpr double smallest_part = 5e5;
 /// Parts begin at multiples of this, so that all but the last are made of whole kernel tiles.
@@ -55,7 +69,7 @@ void split(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scal
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const auto parts = static_cast<int>(std::min(work / smallest_part, double(pool_threads())));
   if (parts < 2) {
-    blas(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    product(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     return;
   }
   const bool by_rows = m > n;
@@ -66,11 +80,11 @@ void split(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scal
     const Index count = std::min(extent, tiles * (part + 1) / parts * tile) - first;
     if (count == 0) return;
     if (by_rows) {
-      blas(ta, tb, count, n, k, alpha, a + first * (ta ? lda : 1), lda, b, ldb, beta, c + first,
-           ldc);
+      product(ta, tb, count, n, k, alpha, a + first * (ta ? lda : 1), lda, b, ldb, beta, c + first,
+              ldc);
     } else {
-      blas(ta, tb, m, count, k, alpha, a, lda, b + first * (tb ? 1 : ldb), ldb, beta,
-           c + first * ldc, ldc);
+      product(ta, tb, m, count, k, alpha, a, lda, b + first * (tb ? 1 : ldb), ldb, beta,
+              c + first * ldc, ldc);
     }
   });
 }

@@ -44,17 +44,26 @@ struct Linear {
   }
 };
 
-/// Both branches are computed and one is chosen, so that the loops become vector instructions.
+/// The part above 0 and the part below are added, so that nothing but a number is chosen: then the
+/// loops become vector instructions. Not a number stays so.
 struct LeakyRelu {
   double slope;
   template <class T>
+  static T above(T x) {
+    return x > T(0) ? x : T(0);
+  }
+  template <class T>
+  static T below(T x) {
+    return x > T(0) ? T(0) : x;
+  }
+  template <class T>
   T value(T x) const {
-    const T below = static_cast<T>(slope) * x;
-    return x > T(0) ? x : below;
+    return above(x) + static_cast<T>(slope) * below(x);
   }
   template <class T>
   T first(T x) const {
-    return x > T(0) ? T(1) : static_cast<T>(slope);
+    const T up = x > T(0) ? T(1) : T(0);
+    return up + static_cast<T>(slope) * (T(1) - up);
   }
   template <class T>
   T second(T) const {
@@ -66,8 +75,7 @@ struct LeakyRelu {
   }
   template <class T>
   T inverse(T y) const {
-    const T below = y / static_cast<T>(slope);
-    return y > T(0) ? y : below;
+    return above(y) + below(y) / static_cast<T>(slope);
   }
 };
 

@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "core/pool.hpp"
+#include "core/thin_products.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/core/status.hpp"
 
@@ -125,6 +127,47 @@ double MlpObjective<Scalar>::sgd_step(Out<Scalar> w, double learning_rate) const
                      1, network_.augmented(m, w.data()));
   }
   return loss;
+}
+
+template <Real Scalar>
+double MlpObjective<Scalar>::gradient_ranges(
+    In<Scalar> w, const std::function<void(Index, In<Scalar>)>& use) const {
+  forward(w);
+  const Index p = network_.layers();
+  const double loss = loss_.template delta<Scalar>(z_[at(p)], targets_, delta_[at(p)]);
+  for (Index m = p; m >= 1; --m) {
+    if (m > 1) backward(m, w);
+    layer_ranges(m, use);
+  }
+  return loss;
+}
+
+template <Real Scalar>
+void MlpObjective<Scalar>::layer_ranges(Index m,
+                                        const std::function<void(Index, In<Scalar>)>& use) const {
+  const MatrixOf<Scalar>&delta = delta_[at(m)], &h = h_[at(m - 1)];
+  const Index rows = delta.rows(), columns = h.rows();
+  // A mini-batch: whole tiles of the kernel, and about as much as the first cache holds. Many
+  // samples: the BLAS, with columns enough to be worth its preparations.
+  const bool thin = samples_ <= 64;
+  const Index block = thin ? std::max<Index>(6, 4096 / rows / 6 * 6) : 128;
+  OuterProduct<Scalar> product;
+  if (thin) product.pack(delta);
+  const int parts = pool_threads();
+  run_parts(parts, [&](int part) {
+    const Index blocks = (columns + block - 1) / block;
+    VectorOf<Scalar> range(rows * block);
+    for (Index b = blocks * part / parts; b < blocks * (part + 1) / parts; ++b) {
+      const Index first = b * block, count = std::min(block, columns - first);
+      if (thin) {
+        product.columns(h, first, count, range.data());
+      } else {
+        multiply<Scalar>(1, false, delta, true, h.middleRows(first, count), 0,
+                         Eigen::Map<MatrixOf<Scalar>>(range.data(), rows, count));
+      }
+      use(network_.offset(m) + first * rows, range.head(rows * count));
+    }
+  });
 }
 
 template <Real Scalar>

@@ -19,11 +19,10 @@ OptimizerState<Scalar> AdaGrad<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void AdaGrad<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                             OptimizerState<Scalar>& state, Out<Scalar> u) const {
+                             StateRange<Scalar> state, Out<Scalar> u) const {
   state.second.array() += gradient.array().square();
   u = static_cast<Scalar>(learning_rate) * gradient.array() /
       (state.second.array().sqrt() + static_cast<Scalar>(options_.epsilon));
-  ++state.count;
 }
 
 template class AdaGrad<float>;

@@ -7,18 +7,18 @@
 
 namespace symport {
 
-/// Advances Adam's two moments by one gradient and fills u with its step. The caller counts.
+/// Advances Adam's two moments by one gradient and fills u with its step.
 template <Real Scalar>
 void adam_direction(In<Scalar> gradient, double beta1, double beta2, double epsilon,
-                    double learning_rate, OptimizerState<Scalar>& state, Out<Scalar> u) {
+                    double learning_rate, StateRange<Scalar>& state, Out<Scalar> u) {
   const auto b1 = static_cast<Scalar>(beta1), b2 = static_cast<Scalar>(beta2);
   state.first = b1 * state.first + (1 - b1) * gradient;
   state.second = b2 * state.second.array() + (1 - b2) * gradient.array().square();
   const auto t = static_cast<double>(state.count + 1);
   const auto rate = static_cast<Scalar>(learning_rate / (1.0 - std::pow(beta1, t)));
-  const auto bias2 = static_cast<Scalar>(1.0 - std::pow(beta2, t));
+  const auto unbias2 = static_cast<Scalar>(1.0 / (1.0 - std::pow(beta2, t)));
   u = rate * state.first.array() /
-      ((state.second.array() / bias2).sqrt() + static_cast<Scalar>(epsilon));
+      ((state.second.array() * unbias2).sqrt() + static_cast<Scalar>(epsilon));
 }
 
 }  // namespace symport

@@ -26,10 +26,8 @@ CurvatureDescent<Scalar>::CurvatureDescent(const CurvatureDescentOptions& option
 }
 
 template <Real Scalar>
-OptimizerState<Scalar> CurvatureDescent<Scalar>::init(Index dimension) const {
-  OptimizerState<Scalar> state;
-  state.work.resize(dimension);
-  return state;
+OptimizerState<Scalar> CurvatureDescent<Scalar>::init(Index) const {
+  return {};
 }
 
 template <Real Scalar>
@@ -50,7 +48,7 @@ StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objecti
                                            OptimizerState<Scalar>& state, Out<Scalar> w) const {
   const double J = static_cast<double>(gradient.squaredNorm());
   if (J == 0.0) return {false, 0.0, 0.0};
-  VectorOf<Scalar>& candidate = state.work;
+  VectorOf<Scalar> candidate(w.size());
   double rate = first_rate(objective, w, gradient, learning_rate, state.rate, candidate);
   double evaluations = 2.0;
   for (Index trial = 0; trial <= options_.max_backtracks; ++trial) {

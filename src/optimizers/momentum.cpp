@@ -19,10 +19,9 @@ OptimizerState<Scalar> Momentum<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void Momentum<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                              OptimizerState<Scalar>& state, Out<Scalar> u) const {
+                              StateRange<Scalar> state, Out<Scalar> u) const {
   state.first = static_cast<Scalar>(options_.momentum) * state.first + gradient;
   u = static_cast<Scalar>(learning_rate) * state.first;
-  ++state.count;
 }
 
 template class Momentum<float>;

@@ -19,11 +19,10 @@ OptimizerState<Scalar> Nesterov<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void Nesterov<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                              OptimizerState<Scalar>& state, Out<Scalar> u) const {
+                              StateRange<Scalar> state, Out<Scalar> u) const {
   const auto mu = static_cast<Scalar>(options_.momentum);
   state.first = mu * state.first + gradient;
   u = static_cast<Scalar>(learning_rate) * (gradient + mu * state.first);
-  ++state.count;
 }
 
 template class Nesterov<float>;

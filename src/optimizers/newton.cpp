@@ -24,9 +24,7 @@ OptimizerState<Scalar> Newton<Scalar>::init(Index dimension) const {
     throw InvalidArgument("optimizer newton", fmt::format("{} parameters", dimension),
                           fmt::format("at most {}", options_.max_dimension));
   }
-  OptimizerState<Scalar> state;
-  state.work.resize(dimension);
-  return state;
+  return {};
 }
 
 template <Real Scalar>
@@ -62,8 +60,9 @@ template <Real Scalar>
 StepOutcome Newton<Scalar>::step(const BasicObjective<Scalar>& objective, double,
                                  In<Scalar> gradient, double learning_rate,
                                  OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  preview(objective, w, gradient, learning_rate, state, state.work);
-  w -= state.work;
+  VectorOf<Scalar> u(w.size());
+  preview(objective, w, gradient, learning_rate, state, u);
+  w -= u;
   ++state.count;
   return {true, learning_rate, preview_evaluations(w.size())};
 }

@@ -1,15 +1,44 @@
 // SPDX-License-Identifier: MIT
 #include "symport/optimizers/optimizer.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace symport {
+
+namespace {
+
+template <Real Scalar>
+StateRange<Scalar> range_of(OptimizerState<Scalar>& state, Index first, Index count) {
+  const auto part = [&](VectorOf<Scalar>& all) {
+    return all.size() == 0 ? all.head(0) : all.segment(first, count);
+  };
+  return {state.count, part(state.first), part(state.second)};
+}
+
+}  // namespace
+
+template <Real Scalar>
+void FirstOrderOptimizer<Scalar>::step_range(Index first, In<Scalar> gradient, double learning_rate,
+                                             OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  std::array<Scalar, 4096> buffer;  // stays in the cache
+  for (Index done = 0; done < gradient.size();) {
+    const Index count = std::min(static_cast<Index>(buffer.size()), gradient.size() - done);
+    Eigen::Map<VectorOf<Scalar>> u(buffer.data(), count);
+    auto part = w.segment(first + done, count);
+    update(part, gradient.segment(done, count), learning_rate, range_of(state, first + done, count),
+           u);
+    part -= u;
+    done += count;
+  }
+}
 
 template <Real Scalar>
 StepOutcome FirstOrderOptimizer<Scalar>::step(const BasicObjective<Scalar>&, double,
                                               In<Scalar> gradient, double learning_rate,
                                               OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  if (state.work.size() != w.size()) state.work.resize(w.size());
-  update(w, gradient, learning_rate, state, state.work);
-  w -= state.work;
+  step_range(0, gradient, learning_rate, state, w);
+  ++state.count;
   return {true, learning_rate, 0.0};
 }
 
@@ -19,7 +48,7 @@ void FirstOrderOptimizer<Scalar>::preview(const BasicObjective<Scalar>&, In<Scal
                                           const OptimizerState<Scalar>& state,
                                           Out<Scalar> u) const {
   OptimizerState<Scalar> copy = state;
-  update(w, gradient, learning_rate, copy, u);
+  update(w, gradient, learning_rate, range_of(copy, 0, w.size()), u);
 }
 
 template class FirstOrderOptimizer<float>;

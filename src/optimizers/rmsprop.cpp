@@ -20,12 +20,11 @@ OptimizerState<Scalar> RmsProp<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void RmsProp<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                             OptimizerState<Scalar>& state, Out<Scalar> u) const {
+                             StateRange<Scalar> state, Out<Scalar> u) const {
   const auto rho = static_cast<Scalar>(options_.decay);
   state.second = rho * state.second.array() + (1 - rho) * gradient.array().square();
   u = static_cast<Scalar>(learning_rate) * gradient.array() /
       (state.second.array().sqrt() + static_cast<Scalar>(options_.epsilon));
-  ++state.count;
 }
 
 template class RmsProp<float>;

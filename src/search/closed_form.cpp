@@ -47,18 +47,26 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
                                         : std::string("closed form")};
   }
 
-  const auto value_at = [&](double log_kappa) {
+  double at = 0.0;  // where the orbit is
+  const auto go_to = [&](double log_kappa) {
+    if (log_kappa == at) return;
     orbit.solve(criterion.objective(), eta, std::exp(log_kappa));
+    at = log_kappa;
+  };
+  const auto value_at = [&](double log_kappa) {
+    go_to(log_kappa);
     return criterion.value(orbit);
   };
   double best = start, best_log = 0.0;
   const auto offer = [&](double log_kappa) {
     const double value = value_at(log_kappa);
-    if (!better(value, best) || !criterion.allows(orbit)) return;
+    if (!better(value, best) || !criterion.allows(orbit)) return false;
     best = value;
     best_log = log_kappa;
+    return true;
   };
-  // Coarse to fine: a geometric grid, then the gaps beside the best, halved. To ask whether a point
+  // Coarse to fine: a geometric grid, then the gaps beside the best, halved, the upper one where
+  // the lower one has nothing better. To ask whether a point
   // is allowed can cost far more than its value, so the grid is asked from its best value
   // downwards. Along growing kappa the values end below the start for good, sooner or later: two in
   // a row, each below the last, are taken for that.
@@ -78,11 +86,11 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);
   for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
     const double centre = best_log;
-    if (centre - gap > 0.0) offer(centre - gap);
-    if (centre + gap < largest) offer(centre + gap);
+    const bool found = centre - gap > 0.0 && offer(centre - gap);
+    if (!found && centre + gap < largest) offer(centre + gap);
   }
-  orbit.solve(criterion.objective(), eta, std::exp(best_log));
   if (best_log == 0.0) return {false, "no bound kappa improves on the start"};
+  go_to(best_log);
   return {true, fmt::format("closed form, kappa {:.6g}", std::exp(best_log))};
 }
 

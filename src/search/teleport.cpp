@@ -41,6 +41,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   }
   if (tolerance == 0.0) tolerance = default_drift_tolerance<Scalar>();
   const auto began = std::chrono::steady_clock::now();
+  double extra_evaluations = 1.0;  // the loss twice
   Certificate c;
   c.grad_sq_before = c.grad_sq_after = orbit.grad_sq();
   c.curvature_before = c.curvature_after = orbit.curvature();
@@ -65,10 +66,14 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
       c.grad_sq_after = orbit.grad_sq();
       c.curvature_after = orbit.curvature();
       c.condition = orbit.condition();
-      c.drift = drift(
-          {c.loss_before, c.loss_after, c.grad_sq_before, c.grad_sq_after, c.curvature_before,
-           c.curvature_after, static_cast<double>(w.norm()), static_cast<double>(candidate.norm())},
-          0.5 * std::numeric_limits<Scalar>::epsilon(), tolerance);
+      c.drift = drift(c.loss_before, c.loss_after, 0.0, tolerance);
+      // Rounding need not be known where the loss has hardly changed.
+      if (c.drift > 0.01 * tolerance && std::isfinite(c.drift)) {
+        const double rounding = std::max(loss_rounding<Scalar>(orbit.objective(), w),
+                                         loss_rounding<Scalar>(orbit.objective(), candidate));
+        c.drift = drift(c.loss_before, c.loss_after, rounding, tolerance);
+        extra_evaluations += 4.0;
+      }
       const std::string wrong = objection(c, tolerance);
       if (wrong.empty()) {
         w = candidate;
@@ -79,7 +84,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
     }
   }
   if (!orbit.note().empty()) c.reason += "; " + orbit.note();
-  c.evaluations = orbit.evaluations() + 1.0;  // the loss twice
+  c.evaluations = orbit.evaluations() + extra_evaluations;
   c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return c;
 }

@@ -49,18 +49,21 @@ void FactoredWeights<Scalar>::reset() {
 
 template <Real Scalar>
 void FactoredWeights<Scalar>::advance(GlPosition<Scalar>& position) {
+  for (Index m = 2; m <= network_.layers(); ++m) {
+    const LowRankElement<Scalar>& step = position.step[at_index(m - 1)];
+    const Index rank = frame(m).undo.rank() + step.rank();
+    const bool thin = network_.width(m) <= thin_rows_per_sample * samples_;
+    if (rank > 0 && (thin || 2 * rank >= network_.width(m - 1))) {
+      fold(m, position);
+    } else {
+      frame(m).undo.append(step);
+    }
+  }
   for (Index m = 1; m < network_.layers(); ++m) {
     LowRankElement<Scalar>& step = position.step[at_index(m)];
     if (step.identity()) continue;
     elements_[at_index(m)].push_back(std::move(step));
     step = {};
-  }
-  for (Index m = 2; m <= network_.layers(); ++m) {
-    Index rank = 0;
-    const auto& elements = elements_[at_index(m - 1)];
-    for (std::size_t i = frame(m).first; i < elements.size(); ++i) rank += elements[i].rank();
-    const bool thin = network_.width(m) <= thin_rows_per_sample * samples_;
-    if (rank > 0 && (thin || 2 * rank >= network_.width(m - 1))) fold(m, position);
   }
 }
 
@@ -69,14 +72,12 @@ void FactoredWeights<Scalar>::fold(Index m, const GlPosition<Scalar>& at) {
   Frame& f = frame(m);
   if (f.W.size() == 0) f.W = network_.augmented(m, w_.data());
   transform(m, at, f.W);
-  const auto& elements = elements_[at_index(m - 1)];
   if (moved(m)) {
-    for (std::size_t i = f.first; i < elements.size(); ++i) {
-      elements[i].apply_inverse_right(f.ell.leftCols(network_.width(m - 1)));
-    }
+    f.undo.apply_right(f.ell.leftCols(network_.width(m - 1)));
+    at.step[at_index(m - 1)].apply_inverse_right(f.ell.leftCols(network_.width(m - 1)));
     f.z = at.z[at_index(m)];
   }
-  f.first = elements.size();
+  f.undo.clear();
 }
 
 template <Real Scalar>
@@ -90,16 +91,10 @@ void FactoredWeights<Scalar>::transform(Index m, const GlPosition<Scalar>& at,
     count(m, samples_);
   }
   if (m == 1) return;
-  const auto& elements = elements_[at_index(m - 1)];
-  for (std::size_t i = f.first; i < elements.size(); ++i) {
-    elements[i].apply_inverse_right(W.leftCols(cols));
-    count(m, 2 * elements[i].rank());
-  }
   const LowRankElement<Scalar>& step = at.step[at_index(m - 1)];
-  if (!step.identity()) {
-    step.apply_inverse_right(W.leftCols(cols));
-    count(m, 2 * step.rank());
-  }
+  f.undo.apply_right(W.leftCols(cols));
+  step.apply_inverse_right(W.leftCols(cols));
+  count(m, 2 * (f.undo.rank() + step.rank()));
 }
 
 template <Real Scalar>
@@ -129,8 +124,7 @@ void FactoredWeights<Scalar>::times(Index m, const GlPosition<Scalar>& at, Matri
   // W' X = W x + (z' - z) l x with x = g^-1 X, the newest element undone first.
   vector_ = X;
   at.step[at_index(m - 1)].apply_inverse(vector_);
-  const auto& elements = elements_[at_index(m - 1)];
-  for (std::size_t i = elements.size(); i > f.first; --i) elements[i - 1].apply_inverse(vector_);
+  f.undo.apply(vector_);
   multiply<Scalar>(1, false, weights(m), false, vector_, beta, out);
   count(m, X.cols());
   if (moved(m)) {
@@ -152,8 +146,7 @@ void FactoredWeights<Scalar>::transposed_times(Index m, const GlPosition<Scalar>
     multiply<Scalar>(1, true, shift_, false, Y, 0, inner_);
     multiply<Scalar>(1, true, f.ell.leftCols(network_.width(m - 1)), false, inner_, 1, out);
   }
-  const auto& elements = elements_[at_index(m - 1)];
-  for (std::size_t i = f.first; i < elements.size(); ++i) elements[i].apply_inverse_transposed(out);
+  f.undo.apply_transposed(out);
   at.step[at_index(m - 1)].apply_inverse_transposed(out);
 }
 

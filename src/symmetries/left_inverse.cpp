@@ -65,6 +65,7 @@ std::vector<Index> pivots(const NormalizedColumns& h, double smallest) {
 
 template <Real Scalar>
 std::vector<Index> independent_columns(MatrixIn<Scalar> h) {
+  if (h.cols() == 0) return {};
   constexpr double smallest = smallest_sine<Scalar> * smallest_sine<Scalar>;
   NormalizedColumns normalized(h);
   if (normalized.factorize() > smallest) {

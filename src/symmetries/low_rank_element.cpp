@@ -88,6 +88,13 @@ LowRankElement<Scalar>::LowRankElement(std::shared_ptr<const LowRankMatrix<Scala
 }
 
 template <Real Scalar>
+MatrixOf<Scalar> LowRankElement<Scalar>::inverse_factor() const {
+  MatrixOf<Scalar> A(T_->order(), rank());
+  multiply<Scalar>(scale_, false, T_->U(), false, core_, 0, A);
+  return A;
+}
+
+template <Real Scalar>
 void LowRankElement<Scalar>::apply(MatrixOut<Scalar> X) const {
   if (identity()) return;
   if (T_->dense()) {

@@ -91,6 +91,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     return inside;
   }
 
+  void commit(Out<Scalar> w) override { scale_units<Scalar>(network_, scales_, this->start(), w); }
+
   ClosedForm closed_form() const override { return ClosedForm::bounded; }
 
   void solve(ObjectiveKind, double, double kappa) override {
@@ -131,7 +133,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
  private:
   static std::size_t at(Index m) { return static_cast<std::size_t>(m - 1); }
 
-  void act(Out<Scalar> w) const override { scale_units(network_, scales_, w); }
+  void act(Out<Scalar> w) const override { scale_units<Scalar>(network_, scales_, w, w); }
   void act_on_covector(Out<Scalar> covector) const override {
     unscale_units(network_, scales_, covector);
   }
@@ -244,7 +246,7 @@ void PositiveScalingSymmetry<Scalar>::act(const Mlp& network, const std::vector<
       }
     }
   }
-  scale_units(network, scales, w);
+  scale_units<Scalar>(network, scales, w, w);
 }
 
 template class PositiveScalingSymmetry<float>;

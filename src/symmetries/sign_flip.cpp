@@ -29,7 +29,7 @@ class SignFlipOrbit final : public IsometricOrbit<Scalar> {
 
  private:
   // x / -1 = x * -1, so this flips rows and columns alike.
-  void act(Out<Scalar> w) const override { scale_units(network_, signs_, w); }
+  void act(Out<Scalar> w) const override { scale_units<Scalar>(network_, signs_, w, w); }
 
   void draw(Random& random) override {
     for (Vector& s : signs_) {
@@ -61,7 +61,7 @@ void SignFlipSymmetry<Scalar>::act(const Mlp& network, const std::vector<Vector>
       if (std::abs(sign) != 1.0) throw InvalidArgument("signs", fmt::format("{}", sign), "-1 or 1");
     }
   }
-  scale_units(network, signs, w);
+  scale_units<Scalar>(network, signs, w, w);
 }
 
 template class SignFlipSymmetry<float>;

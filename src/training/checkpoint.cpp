@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -101,11 +102,20 @@ class Reader {
     std::vector<Row> rows(static_cast<std::size_t>(shape[0]));
     auto value = held.begin();
     for (Row& row : rows) {
-      row.*columns.index = static_cast<Index>(*value++);
+      row.*columns.index = whole(name, *value++);
       for (const auto number : columns.numbers) row.*number = *value++;
       if (columns.flag) row.*columns.flag = *value++ != 0.0;
     }
     return rows;
+  }
+
+  /// A step or epoch that stands among doubles.
+  Index whole(const char* name, double value) const {
+    constexpr double exact_integers = 0x1p53;
+    if (!(value >= 0.0 && value <= exact_integers && value == std::floor(value))) {
+      fail(name, std::to_string(value) + " as a step or epoch", "whole numbers >= 0");
+    }
+    return static_cast<Index>(value);
   }
 
   Index rows(const char* name) const { return arrays_.find(name)->second.shape[0]; }
@@ -183,7 +193,10 @@ Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::str
 
   const auto& counters = reader.list<std::int64_t>("counters", 7);
   for (const std::int64_t counter : counters) {
-    if (counter < 0) reader.fail("counters", std::to_string(counter), "numbers >= 0");
+    constexpr std::int64_t largest = std::int64_t{1} << 53;  // leaves room to count on
+    if (counter < 0 || counter > largest) {
+      reader.fail("counters", std::to_string(counter), "numbers from 0 to 2^53");
+    }
   }
   c.epoch = counters[0];
   c.step = counters[1];

@@ -10,6 +10,7 @@
 
 #include "symport/core/status.hpp"
 #include "symport/training/train.hpp"
+#include "training/resumable.hpp"
 
 namespace symport {
 
@@ -28,10 +29,14 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
     throw InvalidArgument("max_steps", fmt::format("{}", options.max_steps), "a whole number >= 0");
   }
   const Checkpointing<Scalar>& checkpoints = options.checkpoints;
+  const bool keeps_points = options.trace && w.size() <= Trace::max_point_dimension;
+  OptimizerState<Scalar> state = optimizer.init(w.size());
   if (const Checkpoint<Scalar>* from = checkpoints.resume) {
-    if (from->w.size() != w.size()) {
-      throw InvalidArgument("checkpoint", fmt::format("{} parameters", from->w.size()),
-                            fmt::format("{} parameters", w.size()));
+    require_resumable(*from, w.size(), state);
+    const std::size_t points = from->trace.points.size();
+    if (points != (keeps_points ? from->trace.rows.size() : 0)) {
+      throw InvalidArgument("checkpoint", fmt::format("{} points of the trace", points),
+                            keeps_points ? "as many as rows" : "none");
     }
     w = from->w;
   }
@@ -41,13 +46,11 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
     const auto since = std::chrono::steady_clock::now() - began;
     return seconds_before + std::chrono::duration<double>(since).count();
   };
-  const bool keeps_points = options.trace && w.size() <= Trace::max_point_dimension;
   const bool observed = options.trace || options.watcher || options.stop.active();
 
   RunSummary run;
   Vector point;
   Random random(options.seed);
-  OptimizerState<Scalar> state = optimizer.init(w.size());
   VectorOf<Scalar> gradient_storage(w.size());
   // Made once: on small problems a step costs no more than making these.
   const Out<Scalar> gradient(gradient_storage), w_out(w);
@@ -59,9 +62,7 @@ RunSummary run_loop(const BasicObjective<Scalar>& objective,
   if (const Checkpoint<Scalar>* from = checkpoints.resume) {
     first = from->step;
     random = Random(from->random);
-    const VectorOf<Scalar> work = std::move(state.work);
     state = from->optimizer;
-    state.work = work;
     previous_loss = from->previous_loss;
     run.evaluations = from->evaluations;
     run.trace = from->trace;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "symport/core/status.hpp"
+#include "training/resumable.hpp"
 
 namespace symport {
 
@@ -91,6 +92,25 @@ Evaluation evaluate(const MlpObjective<Scalar>& objective, const BatchSource<Sca
 }
 
 template <Real Scalar>
+double minibatch_step(const MlpObjective<Scalar>& objective,
+                      const BasicOptimizer<Scalar>& optimizer, double learning_rate,
+                      OptimizerState<Scalar>& state, VectorOf<Scalar>& w) {
+  if (optimizer.plain_gradient_step()) return objective.sgd_step(w, learning_rate);
+  const auto* separable = dynamic_cast<const FirstOrderOptimizer<Scalar>*>(&optimizer);
+  if (separable != nullptr) {
+    const double loss = objective.gradient_ranges(w, [&](Index first, In<Scalar> range) {
+      separable->step_range(first, range, learning_rate, state, w);
+    });
+    ++state.count;
+    return loss;
+  }
+  VectorOf<Scalar> gradient(w.size());
+  const double loss = objective.gradient(w, gradient);
+  optimizer.step(objective, loss, gradient, learning_rate, state, w);
+  return loss;
+}
+
+template <Real Scalar>
 MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
                                  const BatchSource<Scalar>& source, const Split& split,
                                  const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
@@ -117,22 +137,18 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
   BoundBatch<Scalar> step_batch{
       MlpObjective<Scalar>(objective.network(), objective.loss()), {}, {}};
   BoundBatch<Scalar> teleport_batch = step_batch;
-  VectorOf<Scalar> gradient;
-  if (!optimizer.plain_gradient_step()) gradient.resize(w.size());
 
   // `at` is the whole state of the run; what is not in it does not outlive a step.
   Checkpoint<Scalar> at;
   at.optimizer = optimizer.init(w.size());
   Random random(options.seed);
   if (const Checkpoint<Scalar>* from = options.checkpoints.resume) {
-    if (from->w.size() != w.size() || from->step >= batches.count()) {
-      throw InvalidArgument(
-          "checkpoint", fmt::format("{} parameters, step {}", from->w.size(), from->step),
-          fmt::format("{} parameters, a step below {}", w.size(), batches.count()));
+    require_resumable(*from, w.size(), at.optimizer);
+    if (from->step >= batches.count()) {
+      throw InvalidArgument("checkpoint", fmt::format("step {}", from->step),
+                            fmt::format("a step below {}", batches.count()));
     }
-    VectorOf<Scalar> work = std::move(at.optimizer.work);
     at = *from;
-    at.optimizer.work = std::move(work);
     w = from->w;
     random = Random(from->random);
   }
@@ -166,10 +182,7 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
     step_batch.bind(source, samples);
     at.evaluations += 1.0;
     ++at.updates;
-    if (optimizer.plain_gradient_step()) return step_batch.objective.sgd_step(w, rate);
-    const double loss = step_batch.objective.gradient(w, gradient);
-    optimizer.step(step_batch.objective, loss, gradient, rate, at.optimizer, w);
-    return loss;
+    return minibatch_step<Scalar>(step_batch.objective, optimizer, rate, at.optimizer, w);
   };
 
   const auto measure = [&](Index epoch, double rate) {
@@ -239,6 +252,10 @@ template Evaluation evaluate(const MlpObjective<float>&, const BatchSource<float
                              const std::vector<Index>&, In<float>, bool, Index);
 template Evaluation evaluate(const MlpObjective<double>&, const BatchSource<double>&,
                              const std::vector<Index>&, In<double>, bool, Index);
+template double minibatch_step(const MlpObjective<float>&, const BasicOptimizer<float>&, double,
+                               OptimizerState<float>&, VectorOf<float>&);
+template double minibatch_step(const MlpObjective<double>&, const BasicOptimizer<double>&, double,
+                               OptimizerState<double>&, VectorOf<double>&);
 template MinibatchSummary train_minibatch(const MlpObjective<float>&, const BatchSource<float>&,
                                           const Split&, const BasicOptimizer<float>&,
                                           VectorOf<float>&, const MinibatchOptions<float>&);

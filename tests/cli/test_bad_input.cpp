@@ -225,8 +225,35 @@ INSTANTIATE_TEST_SUITE_P(
             "BadSwitch", "function = \"booth\"\nquiet = 3\n", {"run.toml:2: quiet: found '3'"}},
         BadConfig{"StartOfOtherLength",
                   "function = \"booth\"\nstart = [1.0]\n",
-                  {"run.toml:2: start: found 1 number, allowed is 2"}}),
+                  {"run.toml:2: start: found 1 number, allowed is 2"}},
+        BadConfig{"ListsInLists",
+                  "start = " + std::string(400'000, '[') + std::string(400'000, ']') + "\n",
+                  {"run.toml:1", "depth of 256"}}),
     [](const auto& info) { return info.param.name; });
+
+TEST(BadConfigTest, KeysOfVeryManyPartsDoNotExhaustTheStack) {
+  std::string dotted = "a", digits = "1", quoted = "\"=\"";
+  for (int i = 0; i < 150'000; ++i) {
+    dotted += ".a";
+    digits += ".1";
+    quoted += i % 2 == 0 ? " . 'a.1'" : ".\"=\"";
+  }
+  const TemporaryDirectory directory;
+  const std::string file = directory / "run.toml";
+  for (const std::string& text : {dotted + " = 1\n", digits + " = 1\n", quoted + " = 1\n",
+                                  "[" + dotted + "]\n", "a = [{ " + dotted + " = 1 }]\n"}) {
+    write_file(file, text);
+    const Finished run = symport({"optimize", "--config", file});
+    EXPECT_EQ(run.exit_code, 2) << text.substr(0, 20);
+    EXPECT_THAT(run.err, HasSubstr("more than 1000 dots")) << text.substr(0, 20);
+  }
+  // The dots of numbers are no parts of keys.
+  std::string start = "0.5";
+  for (int i = 1; i < 2000; ++i) start += ", -1.25e-3";
+  write_file(file, "function = \"rosenbrock\"\nstart = [" + start + "]\n");
+  EXPECT_THAT(symport({"optimize", "--config", file}).err,
+              HasSubstr("run.toml:2: start: found 2000 numbers"));
+}
 
 TEST(BadConfigTest, DirectoryAndHugeFileAreRefused) {
   const TemporaryDirectory directory;

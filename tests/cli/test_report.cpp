@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +48,7 @@ TEST_F(ReportCommand, WritesOnePageAndSaysWhatItShows) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr(file()));
   const json result = json::parse(run.out);
-  ASSERT_EQ(result["figures"].size(), 3u);
+  ASSERT_EQ(result["figures"].size(), 4u);
   EXPECT_EQ(result["figures"][0]["id"], "level-sets");
   EXPECT_EQ(result["figures"][1]["series"].size(), 2u);
   EXPECT_EQ(result["figures"][1]["series"][0]["points"], 11);
@@ -76,18 +77,19 @@ TEST_F(ReportCommand, SeedsBecomeOneSeriesAndProblemsSections) {
   }
   made_run("runs/booth");
   const json result = json::parse(report({directory_ / "runs", "--json"}).out);
-  ASSERT_EQ(result["figures"].size(), 5u) << result;
+  ASSERT_EQ(result["figures"].size(), 7u) << result;
   EXPECT_EQ(result["figures"][0]["section"], "booth");
-  EXPECT_EQ(result["figures"][3]["section"],
+  EXPECT_EQ(result["figures"][4]["section"],
             "regression, network 5-6-7-8, loss half_sum_squares:sum");
-  EXPECT_EQ(result["figures"][3]["series"].size(), 1u);
+  EXPECT_EQ(result["figures"][4]["series"].size(), 1u);
   EXPECT_THAT(read_file(file()), HasSubstr("mean of 3 runs"));
 }
 
 TEST_F(ReportCommand, WritesTheFiguresAsSvg) {
   const std::string run = made_run("run"), pictures = directory_ / "pictures";
   ASSERT_EQ(report({run, "--figures", pictures}).exit_code, 0);
-  for (const char* name : {"level-sets", "loss", "loss-seconds", "loss-evaluations", "gradient"}) {
+  for (const char* name :
+       {"level-sets", "loss", "loss-seconds", "loss-evaluations", "gradient", "gradient-loss"}) {
     const std::string svg = read_file(pictures + "/" + name + ".svg");
     EXPECT_THAT(svg, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\"")) << name;
     EXPECT_THAT(svg, HasSubstr("</svg>")) << name;
@@ -142,9 +144,16 @@ TEST_F(ReportCommand, NamesTheFileThatIsMissingOrWrong) {
   with("summary.json", "[]", {"summary.json", "JSON object"});
   with("summary.json", "{}", {"summary.json", "'version'"});
   with("summary.json", R"({"version": 3})", {"summary.json: version", "found 3"});
+  // Writing so deep a list into the message would exhaust the stack.
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  with("summary.json", R"({"version": )" + deep + "}", {"summary.json: version", "an array"});
   with("summary.json", R"({"version": "77.0.0", "status": "x"})",
        {"summary.json: version", "found '77.0.0'", "from 0.1"});
   with("teleports.jsonl", "{}\n", {"teleports.jsonl:1", "'step'"});
+  for (const char* step : {"1e300", "-1", "0.5", "\"nan\"", "18446744073709551615"}) {
+    with("teleports.jsonl", fmt::format("{{\"step\": {}}}\n", step),
+         {"teleports.jsonl:1: step", "a whole number >= 0"});
+  }
   with("teleports.jsonl", "nonsense\n", {"teleports.jsonl:1", "not JSON"});
   for (const char* name : {"trace.csv", "teleports.jsonl", "summary.json"}) {
     const std::string whole = read_file(run + "/" + name);

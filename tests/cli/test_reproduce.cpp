@@ -5,11 +5,14 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "cli/process.hpp"
 #include "experiment.hpp"
+#include "reproduction.hpp"
 
 namespace symport::cli::testing {
 namespace {
@@ -152,14 +155,157 @@ TEST(Reproduce, SaysWhatIsWrongWithAnExperiment) {
   EXPECT_THAT(place.reproduce({"--full", "--quick"}).err, HasSubstr("--full: goes without"));
 }
 
+constexpr const char* swept = R"(
+title = "Sweep"
+see = "Both fall."
+command = "train"
+seeds = [1, 2, 3]
+show = ["loss"]
+[options]
+data = "regression"
+steps = 40
+[axis.width]
+label = "width"
+values = [4, 8, 16]
+quick = [4, 8]
+layers = ["5,4,8", "5,8,8", "5,16,8"]
+[axis.steps]
+label = "steps"
+values = [1, 3]
+search-steps = [1, 3]
+[[run]]
+name = "plain"
+over = "width"
+[[run]]
+name = "alone"
+[[run]]
+name = "paper"
+teleport = "5"
+symmetry = "paper"
+over = ["steps", "width"]
+[[figure]]
+id = "end"
+title = "End"
+see = "It is small."
+label = "loss"
+runs = ["plain"]
+column = "train_loss"
+[[figure]]
+id = "map"
+title = "Map"
+see = "Some are faster."
+label = "speed-up"
+runs = ["paper"]
+column = "step"
+at_loss = 30
+speed_up_over = "alone"
+)";
+
+TEST(Reproduce, RepeatsMethodsAlongAxes) {
+  const Place place(std::string(swept) +
+                    "[[expect]]\nrun = \"plain\"\ncolumn = \"train_loss\"\nreduce = "
+                    "\"share_missing\"\nquick = [0, 0]\n"
+                    "[[expect]]\nrun = \"paper, steps 3, width 8\"\ncolumn = \"accepted\"\nquick "
+                    "= [1, 1]\n");
+  const std::string pictures = place.directory / "pictures";
+  const Finished run = place.reproduce({"--figures", pictures});
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  EXPECT_THAT(run.out, HasSubstr("ok     share missing of the median train_loss of 'plain'"));
+  EXPECT_TRUE(fs::exists(place.out + "/one/a/paper-steps-1-width-4-3/summary.json"));
+  EXPECT_FALSE(fs::exists(place.out + "/one/a/plain-width-16-1")) << "not in the quick form";
+  EXPECT_THAT(read_file(place.out + "/one/a/plain-width-8-1/config.toml"), HasSubstr("8.0, 8.0"));
+  EXPECT_THAT(read_file(pictures + "/one-a-end.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(read_file(pictures + "/one-a-map-paper.svg"), HasSubstr("class=\"cell"));
+}
+
+TEST(Reproduce, SaysWhatIsWrongWithASweep) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"quick = [4, 8]", "quick = [5]"},
+      {"over = \"width\"", "over = \"with\""},
+      {"layers = [\"5,4,8\", \"5,8,8\", \"5,16,8\"]", "layers = [\"5,4,8\"]"},
+      {"runs = [\"plain\"]", "runs = [\"alone\"]"},
+      {"speed_up_over = \"alone\"", "speed_up_over = \"plain\""},
+      {"at_loss = 30", "at_loss = 30\nat = 3"},
+  };
+  const char* messages[] = {"5 is not among the values", "there is no axis 'with'",
+                            "as long as the values",     "allowed are runs with the same axes",
+                            "'plain' has axes",          "one of at, at_loss, at_change"};
+  for (std::size_t i = 0; i < std::size(cases); ++i) {
+    std::string text = swept;
+    text.replace(text.find(cases[i].first), cases[i].first.size(), cases[i].second);
+    const Place place(text);
+    const Finished run = place.reproduce({});
+    EXPECT_EQ(run.exit_code, 2) << messages[i];
+    EXPECT_THAT(run.err, HasSubstr(messages[i]));
+  }
+}
+
+TEST(Reproduce, GoesOnWithoutDataThatCannotBeFetched) {
+  const Place place(std::string(regression) + met);
+  const std::string experiments = place.experiments;
+  fs::create_directories(experiments + "/images");
+  write_file(experiments + "/images/experiment.toml",
+             "title = \"a\"\nsee = \"b\"\ncommand = \"train\"\nseeds = [1]\n[options]\ndata = "
+             "\"mnist\"\nlayers = [784, 10]\nbatch = 20\n[[run]]\nname = \"one\"\n");
+  const std::string empty = place.directory / "empty";
+  fs::create_directories(empty);
+  const Finished run =
+      place.reproduce({"--data-dir", place.directory / "data"}, {.environment = {{"PATH", empty}}});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.out, HasSubstr("one/a: Regression")) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("symport data fetch mnist --data-dir"));
+  EXPECT_THAT(run.err, HasSubstr("without data: images"));
+  EXPECT_THAT(run.err, HasSubstr("symport reproduce images"));
+}
+
+/// The words of a picture, and how many lines it has of each class.
+std::multiset<std::string> shape_of(const std::string& svg) {
+  std::multiset<std::string> parts;
+  for (const std::string& line : lines_of(svg)) {
+    if (const auto at = line.find('>'); line.starts_with("<text")) parts.insert(line.substr(at));
+    if (line.starts_with("<path")) parts.insert(line.substr(0, line.find(" d=")));
+  }
+  return parts;
+}
+
+TEST(Pictures, OfTheReadmeAreWhatTheProgramDraws) {
+  const TemporaryDirectory directory;
+  const fs::path source = SYMPORT_SOURCE_DIR;
+  const Finished run = symport({"reproduce", "fig2/rosenbrock", "fig3", "--experiments",
+                                (source / "experiments").string(), "--out", directory / "runs",
+                                "--figures", directory / "figures"});
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  for (const auto& [stored, made] :
+       {std::pair{"rosenbrock-trajectories.svg", "fig2-rosenbrock-level-sets.svg"},
+        std::pair{"regression-loss.svg", "fig3-gradient-descent-loss.svg"}}) {
+    EXPECT_EQ(shape_of(read_file(source / "docs/pictures" / stored)),
+              shape_of(read_file(directory.path() / "figures" / made)))
+        << "scripts/pictures makes " << stored << " anew";
+  }
+}
+
+TEST(Reduction, TellsPowersLinesAndShares) {
+  const std::vector<double> x{1, 2, 4, 8};
+  EXPECT_NEAR(reduced(Reduction::exponent, x, {3, 12, 48, 192}), 2.0, 1e-12);
+  EXPECT_NEAR(reduced(Reduction::linearity, x, {5, 7, 11, 19}), 1.0, 1e-12);
+  EXPECT_LT(reduced(Reduction::linearity, x, {1, -1, 1, -1}), 0.3);
+  const double nan = std::nan("");
+  EXPECT_EQ(reduced(Reduction::largest, x, {0, nan, 3, 2}), 3.0);
+  EXPECT_EQ(reduced(Reduction::share_above_one, x, {0, nan, 3, 0.5}), 0.5);
+  EXPECT_EQ(reduced(Reduction::share_missing, x, {0, nan, 3, 0.5}), 0.5);
+  EXPECT_TRUE(std::isnan(reduced(Reduction::exponent, x, {3, nan, 48, 192})));
+}
+
 TEST(Experiments, AreAllReadableInBothForms) {
   const fs::path directory = fs::path(SYMPORT_SOURCE_DIR) / "experiments";
   const std::vector<std::string> names = experiment_names(directory);
-  EXPECT_GE(names.size(), 5u);
+  EXPECT_GE(names.size(), 14u);
   for (const std::string& name : names) {
     const Experiment full = read_experiment(directory, name, false);
     const Experiment quick = read_experiment(directory, name, true);
-    ASSERT_EQ(full.runs.size(), quick.runs.size());
+    ASSERT_EQ(full.methods.size(), quick.methods.size());
+    EXPECT_FALSE(full.expectations.empty()) << name;
+    EXPECT_FALSE(quick.expectations.empty()) << name;
     std::vector<std::string> folders;
     for (const ExperimentRun& run : full.runs) folders.push_back(run.folder());
     std::sort(folders.begin(), folders.end());

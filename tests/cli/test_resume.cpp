@@ -221,6 +221,39 @@ TEST(Train, AResultThatCannotBeWrittenIsStillPrintedAndCanBeResumed) {
   EXPECT_EQ(run.model(run.cut), run.model(run.whole));
 }
 
+TEST(Train, ARunDirectoryIsWrittenEvenIfStandardOutputIsNot) {
+  const CutRun run({}, "2");
+  const Finished part = symport(run.to_cut(), {.stdout_file = "/dev/full"});
+  EXPECT_EQ(part.exit_code, 1);
+  EXPECT_THAT(part.err, HasSubstr("standard output"));
+  EXPECT_TRUE(fs::exists(run.cut + "/model.npz"));
+  EXPECT_TRUE(fs::exists(run.cut + "/summary.json"));
+}
+
+TEST(Resume, FindsDataThatWasNamedFromAnotherDirectory) {
+  CutRun run({}, "2");
+  const std::string elsewhere = run.directory / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::copy(run.data, elsewhere + "/own.npz");
+  *(std::find(run.words.begin(), run.words.end(), "--data") + 1) = "own.npz";
+  ASSERT_EQ(symport(run.to_cut(), {.directory = elsewhere}).exit_code, 0);
+  EXPECT_THAT(read_file(run.cut + "/config.toml"), HasSubstr(elsewhere + "/own.npz"));
+  const Finished part = symport(run.resume() + Words{"--epochs", "3"});
+  EXPECT_EQ(part.exit_code, 0) << part.err;
+}
+
+TEST(Train, RefusesANameThatItsConfigurationCannotHold) {
+  CutRun run({}, "2");
+  const std::string odd = run.directory / "d\xff.npz";
+  fs::copy(run.data, odd);
+  *(std::find(run.words.begin(), run.words.end(), "--data") + 1) = odd;
+  EXPECT_EQ(symport(run.words).exit_code, 0);
+  const Finished part = symport(run.to_cut());
+  EXPECT_EQ(part.exit_code, 2);
+  EXPECT_THAT(part.err, HasSubstr("--data: found a name that is not UTF-8"));
+  EXPECT_FALSE(fs::exists(run.cut));
+}
+
 TEST(Resume, OneDirectoryServesOneProcess) {
   const CutRun run({}, "100000");
   Finished second;

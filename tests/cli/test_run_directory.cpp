@@ -59,6 +59,16 @@ TEST(RunDirectory, HoldsConfigTraceTeleportsAndSummary) {
   EXPECT_EQ(json::parse(teleports[0]), json::parse(run.out)["teleports"][0]);
 }
 
+TEST(RunDirectory, AResultThatCannotBeWrittenIsStillPrinted) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "run";
+  std::filesystem::create_directories(out + "/trace.csv");
+  const Finished run = symport({"optimize", "booth", "--out", out, "--force", "--json"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("cannot write"));
+  EXPECT_EQ(json::parse(run.out)["status"], "step_limit");
+}
+
 TEST(RunDirectory, ConfigRepeatsTheRun) {
   const std::vector<Words> runs{
       fixed_rosenbrock,

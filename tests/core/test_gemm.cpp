@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <thread>
 
 #include "support/numbers.hpp"
@@ -43,6 +44,30 @@ TYPED_TEST(Gemm, EqualsTheSumOfProductsForEveryTransposition) {
           EXPECT_NEAR(C(i, j), sum, allowed * (1.0 + std::abs(sum))) << ta << tb << i << j;
         }
         for (Index i = m; i < m + spare; ++i) EXPECT_EQ(C(i, j), before(i, j));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Gemm, IsExactForFewColumnsOfEveryNumber) {
+  using Scalar = TypeParam;
+  Random random(3);
+  // Whole numbers, so that every order of summation gives the same: no tolerance is needed.
+  const auto whole_numbers = [&](Index rows, Index cols) {
+    return MatrixOf<Scalar>(MatrixOf<Scalar>::NullaryExpr(
+        rows, cols, [&] { return static_cast<Scalar>(random.below(9)) - Scalar(4); }));
+  };
+  for (const Index m : {128, 131, 300}) {
+    for (Index n = 1; n <= 50; n += n < 14 ? 1 : 9) {
+      const Index k = 400 + n;
+      const MatrixOf<Scalar> A = whole_numbers(m, k), B = whole_numbers(k, n);
+      const MatrixOf<Scalar> before = whole_numbers(m, n);
+      for (const Scalar beta : {Scalar(0), Scalar(1), Scalar(-2)}) {
+        MatrixOf<Scalar> C = before;
+        if (beta == Scalar(0)) C.setConstant(std::numeric_limits<Scalar>::quiet_NaN());
+        multiply<Scalar>(3, false, A, false, B, beta, C);
+        const MatrixOf<Scalar> expected = beta * before + Scalar(3) * A.lazyProduct(B);
+        EXPECT_EQ(C, expected) << m << 'x' << n << 'x' << k << " beta " << beta;
       }
     }
   }

@@ -249,10 +249,49 @@ TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
   EXPECT_THAT(message("first", Array{{2}, std::vector<double>{1, 2}}), HasSubstr("2 numbers"));
   EXPECT_THAT(message("counters", Array{{7}, std::vector<std::int64_t>{0, -1, 0, 0, 0, 1, 1}}),
               HasSubstr("found -1"));
+  EXPECT_THAT(
+      message("counters", Array{{7}, std::vector<std::int64_t>{0, 0, 0, 0, 0, 1l << 62, 1}}),
+      HasSubstr("from 0 to 2^53"));
   EXPECT_THAT(message("reasons", Array{{0}, std::vector<std::uint8_t>{}}), HasSubstr("too few"));
   EXPECT_THAT(message("teleports", Array{{1, 2}, std::vector<double>{1, 2}}),
               HasSubstr("2 columns"));
+  // A step that is no whole number, which converting to an integer would make undefined.
+  for (const double step : {std::nan(""), HUGE_VAL, -1.0, 0.5, 1e300}) {
+    Array teleports = good.at("teleports");
+    std::get<std::vector<double>>(teleports.values)[0] = step;
+    EXPECT_THAT(message("teleports", teleports), HasSubstr("as a step or epoch")) << step;
+  }
   EXPECT_THROW(checkpoint_from_arrays<float>(good, "c.npz"), InvalidArgument);
+}
+
+TEST(Checkpoint, OfAnotherOptimizerOrWithHalfATraceIsRefused) {
+  const Minibatches<double> problem;
+  auto options = problem.options();
+  std::vector<Checkpoint<double>> saved;
+  options.checkpoints.save = [&](const Checkpoint<double>& c) { saved.push_back(c); };
+  Vector w = problem.start;
+  train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                          GradientDescent<double>(), w, options);
+  options.checkpoints = {.resume = &saved[0]};
+  const Vector before = w;
+  EXPECT_THROW(train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                                       Adam<double>(), w, options),
+               InvalidArgument);
+  EXPECT_TRUE((w.array() == before.array()).all());
+
+  Random random(4);
+  const testing::Problem<double> full =
+      testing::random_problem<double>({3, 2}, "linear", "half_sum_squares", false, 4, random);
+  for (const bool with_points : {false, true}) {
+    Checkpoint<double> half;
+    half.w = full.w;
+    half.trace.rows.resize(3);
+    if (with_points) half.trace.points.assign(2, full.w);
+    TrainOptions<double> rest{.max_steps = 5, .trace = true, .checkpoints = {.resume = &half}};
+    Vector start = full.w;
+    EXPECT_THROW(train<double>(full.objective, GradientDescent<double>(), start, rest),
+                 InvalidArgument);
+  }
 }
 
 TEST(Checkpoint, OfAnotherNetworkIsRefused) {

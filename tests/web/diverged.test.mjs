@@ -12,7 +12,7 @@ test("a diverged run and one without steps are shown without errors", async () =
   symport("optimize", "ellipse", "--steps", "0", "--out", "runs/still");
   symport("report", "runs", "--out", "page.html");
   const page = await open("page.html");
-  assert.equal(await page.locator("figure").count(), 6);
+  assert.equal(await page.locator("figure").count(), 8);
   assert.match(await page.locator("#\\31-loss .finding").textContent(), /diverged/);
   const numbers = (rows) => rows.map((row) => row.loss.replace("inf", "Infinity")).map(Number);
   assert.deepEqual(numbers(await downloadTable(page, "1-loss")),

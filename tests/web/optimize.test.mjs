@@ -16,7 +16,7 @@ before(async () => {
 
 test("has the expected figures, series and points", async () => {
   assert.deepEqual(await page.locator("figure").evaluateAll((all) => all.map((f) => f.id)),
-                   ["level-sets", "loss", "gradient"]);
+                   ["level-sets", "loss", "gradient", "gradient-loss"]);
   const points = await page.locator("#loss .series").evaluateAll(
     (all) => all.map((entry) => Number(entry.dataset.points)));
   assert.deepEqual(points, [plain.length, teleported.length]);

@@ -34,7 +34,7 @@ before(async () => {
 
 test("has a figure for every measure, with all points", async () => {
   const ids = await page.locator("figure").evaluateAll((all) => all.map((f) => f.id));
-  assert.deepEqual(ids, ["loss", "validation-loss", "validation-accuracy", "gradient"]);
+  assert.deepEqual(ids, ["loss", "validation-loss", "validation-accuracy", "gradient", "gradient-loss"]);
   for (const id of ids) {
     const points = await page.locator(`#${id} .series`).evaluateAll(
       (all) => all.map((entry) => Number(entry.dataset.points)));

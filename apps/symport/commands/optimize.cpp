@@ -149,8 +149,11 @@ int run_optimize(const Given& given) {
       return !interrupted();
     });
   }
-  if (directory) write_run(run, *directory);
-  print(json ? optimize_json(run) : optimize_text(run, Style::for_stdout()));
+  do_both(
+      [&] {
+        if (directory) write_run(run, *directory);
+      },
+      [&] { print(json ? optimize_json(run) : optimize_text(run, Style::for_stdout())); });
   if (directory && !quiet) print_error(fmt::format("Written to {}\n", directory->path().string()));
 
   if (page) {

@@ -8,8 +8,8 @@
 
 #include "json_forms.hpp"
 #include "report/page.hpp"
+#include "report/pictures.hpp"
 #include "report/run_report.hpp"
-#include "report/svg.hpp"
 #include "run_directory.hpp"
 #include "symport/data/atomic_file.hpp"
 #include "terminal.hpp"
@@ -23,20 +23,6 @@ using report::CurveFigure;
 using report::LevelSetFigure;
 
 constexpr const char* usual_file = "report.html";
-
-/// The figure's files, SVG each: curves one for every horizontal axis.
-std::vector<std::pair<std::string, std::string>> pictures(const CurveFigure& figure) {
-  std::vector<std::pair<std::string, std::string>> files;
-  for (std::size_t i = 0; i < figure.x_axes.size(); ++i) {
-    const std::string suffix = i == 0 ? "" : "-" + figure.x_axes[i].key;
-    files.emplace_back(figure.id + suffix + ".svg", report::curve_svg(figure, i));
-  }
-  return files;
-}
-
-std::vector<std::pair<std::string, std::string>> pictures(const LevelSetFigure& figure) {
-  return {{figure.id + ".svg", report::level_set_svg(figure)}};
-}
 
 Json json_series(const CurveFigure& figure) {
   Json list = Json::array();
@@ -52,6 +38,10 @@ Json json_series(const LevelSetFigure& figure) {
     list.push_back({{"name", way.name}, {"points", way.x.size()}});
   }
   return list;
+}
+
+Json json_series(const report::HeatMap& figure) {
+  return Json::array({{{"name", figure.value.key}, {"points", figure.values.size()}}});
 }
 
 std::string as_text(const report::Report& report, const Style& style) {
@@ -109,12 +99,7 @@ int run_report_command(const Given& given) {
                        fmt::format("found '{}', a run directory, allowed is another", *path));
     }
     RunDirectory figures(*path, force, given.origin("figures"));
-    for (const report::Section& section : content.sections) {
-      for (const report::Figure& any : section.figures) {
-        const auto files = std::visit([](const auto& figure) { return pictures(figure); }, any);
-        for (const auto& [name, svg] : files) figures.write(name, svg);
-      }
-    }
+    for (const auto& [name, svg] : report::pictures(content)) figures.write(name, svg);
   }
   blaming(given.origin("out"), [&] { symport::write_file(file, report::page(content)); });
   print(json ? as_json(content, file.string()) : as_text(content, Style::for_stdout()));

@@ -4,22 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
-#include "commands/optimize.hpp"
-#include "commands/train.hpp"
-#include "experiment.hpp"
+#include "data_fetch.hpp"
+#include "experiment_report.hpp"
 #include "interruption.hpp"
 #include "json_forms.hpp"
 #include "nearest_name.hpp"
 #include "progress.hpp"
 #include "registry.hpp"
 #include "report/page.hpp"
-#include "report/run_reader.hpp"
-#include "report/run_report.hpp"
+#include "report/pictures.hpp"
+#include "reproduction.hpp"
+#include "run_directory.hpp"
+#include "terminal.hpp"
 #include "text_table.hpp"
 
 namespace symport::cli {
@@ -29,26 +28,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* usual_out = "runs/reproduce";
-
-/// The runs of one method, one for every seed.
-struct MethodRuns {
-  std::string name;
-  std::vector<report::Run> runs;
-};
-
-/// An expectation, met or not.
-struct Outcome {
-  Expectation expected;
-  double found = 0.0;
-  bool met() const { return found >= expected.low && found <= expected.high; }
-};
-
-struct Reproduction {
-  Experiment experiment;
-  std::vector<MethodRuns> methods;
-  std::vector<Outcome> outcomes;
-  double seconds = 0.0;
-};
+/// Methods with more places than this are told by their expected numbers alone.
+constexpr std::size_t rows_shown = 40;
 
 /// Where the experiments are: ./experiments, else those this program was built with.
 fs::path experiments_directory(const Given& given) {
@@ -57,118 +38,43 @@ fs::path experiments_directory(const Given& given) {
   return SYMPORT_EXPERIMENTS_DIR;
 }
 
-bool is_complete(const fs::path& folder) {
-  if (!fs::exists(folder / "summary.json")) return false;
-  return report::read_runs({folder.string()}).at(0).status != "interrupted";
-}
+/// Fetches what an experiment needs, once; why not, if it cannot be had.
+class DataFetcher {
+ public:
+  DataFetcher(std::optional<std::string> directory, bool shown)
+      : place_(std::move(directory)), shown_(shown) {}
 
-/// Runs one method with one seed into its folder; false when it was interrupted.
-bool run_one(const Experiment& experiment, const Given& options, const fs::path& folder) {
-  const bool resume = fs::exists(folder / "config.toml");
-  std::unique_ptr<RunDirectory> directory =
-      resume ? RunDirectory::of_earlier_run(folder, "--out")
-             : std::make_unique<RunDirectory>(folder, true, "--out");
-  if (experiment.command == "optimize") {
-    Optimization run(read_optimize_options(options), options);
-    run.run(true, [](const TraceRow&) { return !interrupted(); });
-    write_run(run, *directory);
-    return run.summary().status != RunStatus::interrupted;
+  /// Nothing: the data is there.
+  std::optional<std::string> missing(const std::string& name) {
+    if (name.empty()) return std::nullopt;
+    const CatalogEntry& entry = find_entry(data_catalog(), name);
+    const DataDirectory directory = data_directory(place_);
+    if (directory.complete(entry)) return std::nullopt;
+    if (const auto known = failed_.find(name); known != failed_.end()) return known->second;
+    try {
+      StageProgress progress(name, shown_);
+      fetch_data(entry, directory, {}, progress);
+      return std::nullopt;
+    } catch (const FetchError& error) {
+      return failed_[name] = error.what();
+    }
   }
-  const TrainingResult result =
-      train_network(read_training_options(options), options,
-                    [&] {
-                      return TrainingPlace{directory.get(), resume};
-                    },
-                    {.watch = [](const TrainingProgress&) { return !interrupted(); },
-                     .epoch_done = [](const TrainingRow&) {},
-                     .warn = [](const std::string& text) { print_error(text + "\n"); }});
-  write_training(result, *directory);
-  return result.status != RunStatus::interrupted;
-}
 
-double statistic_of(std::vector<double> values, Expectation::Statistic statistic) {
-  using Statistic = Expectation::Statistic;
+  /// "symport data fetch mnist"
+  std::string command(const std::string& name) const {
+    return fmt::format("symport data fetch {}{}", name,
+                       place_ ? " --data-dir " + *place_ : std::string());
+  }
+
+ private:
+  std::optional<std::string> place_;
+  bool shown_;
+  std::map<std::string, std::string> failed_;
+};
+
+double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) {
-    return std::nan("");
-  }
-  const std::size_t n = values.size();
-  switch (statistic) {
-    case Statistic::mean:
-      return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n);
-    case Statistic::largest:
-      return values.back();
-    case Statistic::smallest:
-      return values.front();
-    case Statistic::median:
-      break;
-  }
-  return (values[(n - 1) / 2] + values[n / 2]) / 2.0;
-}
-
-/// The number that an expectation is about, of one run; NaN where the run did not get there.
-double number_of(const report::Run& run, const Expectation& expectation) {
-  if (!run.trace.has(expectation.column)) {
-    throw UsageError(expectation.origin,
-                     fmt::format("column: there is no '{}' in the traces", expectation.column));
-  }
-  const std::vector<double>& index = run.trace[run.trace.index];
-  const std::vector<double>& values = run.trace[expectation.column];
-  if (values.empty()) return std::nan("");
-  if (!expectation.at) return values.back();
-  const auto found = std::find(index.begin(), index.end(), static_cast<double>(*expectation.at));
-  return found == index.end() ? std::nan("")
-                              : values[static_cast<std::size_t>(found - index.begin())];
-}
-
-Outcome outcome_of(const Expectation& expectation, const std::vector<MethodRuns>& methods) {
-  const auto runs_of = [&](const std::string& name) -> const std::vector<report::Run>& {
-    return std::find_if(methods.begin(), methods.end(),
-                        [&](const MethodRuns& m) { return m.name == name; })
-        ->runs;
-  };
-  const std::vector<report::Run>& runs = runs_of(expectation.run);
-  std::vector<double> numbers;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    numbers.push_back(number_of(runs[i], expectation));
-    // Seeds are paired: each run is compared with the other method's of the same seed.
-    if (!expectation.relative_to.empty()) {
-      numbers.back() /= number_of(runs_of(expectation.relative_to)[i], expectation);
-    }
-  }
-  return {expectation, statistic_of(std::move(numbers), expectation.statistic)};
-}
-
-/// Runs an experiment below `out`; nothing when it was interrupted.
-std::optional<Reproduction> reproduce(const Experiment& experiment, const fs::path& out,
-                                      const Given& given, Progress& progress) {
-  const auto began = std::chrono::steady_clock::now();
-  Reproduction result{experiment, {}, {}, 0.0};
-  const std::size_t all = experiment.runs.size() * experiment.seeds.size();
-  std::size_t done = 0;
-  for (const ExperimentRun& run : experiment.runs) {
-    result.methods.push_back({run.name, {}});
-    for (const std::uint64_t seed : experiment.seeds) {
-      const fs::path folder = out / experiment.name / fmt::format("{}-{}", run.folder(), seed);
-      if (!given.is_on("quiet") && !given.is_on("no-progress")) {
-        progress.message(fmt::format("{}: {}, seed {} ({} of {})", experiment.name, run.name, seed,
-                                     ++done, all));
-      }
-      Given options = run.options;
-      options.set("seed", {fmt::format("{}", seed), "seeds"});
-      if (const auto place = given.text("data-dir"); place && experiment.command == "train") {
-        options.set("data-dir", {*place, "--data-dir"});
-      }
-      if (!is_complete(folder) && !run_one(experiment, options, folder)) return std::nullopt;
-      result.methods.back().runs.push_back(report::read_runs({folder.string()}).at(0));
-      result.methods.back().runs.back().name = run.name;
-    }
-  }
-  for (const Expectation& expectation : experiment.expectations) {
-    result.outcomes.push_back(outcome_of(expectation, result.methods));
-  }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  return result;
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2.0;
 }
 
 std::string as_text(const Reproduction& result, const Style& style) {
@@ -176,11 +82,12 @@ std::string as_text(const Reproduction& result, const Style& style) {
   std::string text =
       style.bold(experiment.name + ": " + experiment.title) + "\n" + experiment.see + "\n\n";
   TextTable table({{"method"}, {"runs"}, {"final loss"}, {"seconds"}, {"teleports"}, {"drift"}});
-  for (const MethodRuns& method : result.methods) {
+  for (const RunResults& one : result.results) {
+    if (result.results.size() > rows_shown) break;
     std::vector<double> losses, seconds;
     std::size_t teleports = 0, accepted = 0;
     double drift = 0.0;
-    for (const report::Run& run : method.runs) {
+    for (const report::Run& run : one.seeds) {
       losses.push_back(run.trace.loss().empty() ? std::nan("") : run.trace.loss().back());
       seconds.push_back(run.trace["seconds"].empty() ? 0.0 : run.trace["seconds"].back());
       teleports += run.teleports.size();
@@ -189,13 +96,16 @@ std::string as_text(const Reproduction& result, const Style& style) {
         if (c.accepted) drift = std::max(drift, c.drift);
       }
     }
-    table.add({method.name, fmt::format("{}", method.runs.size()),
-               fmt::format("{:.4g}", statistic_of(losses, Expectation::Statistic::median)),
-               fmt::format("{:.3g}", statistic_of(seconds, Expectation::Statistic::median)),
+    table.add({one.run.name, fmt::format("{}", one.seeds.size()),
+               fmt::format("{:.4g}", median(losses)), fmt::format("{:.3g}", median(seconds)),
                teleports == 0 ? "-" : fmt::format("{} of {}", accepted, teleports),
                accepted == 0 ? "-" : fmt::format("{:.2g}", drift)});
   }
-  text += table.text(style) + "\n";
+  if (result.results.size() > rows_shown) {
+    text += fmt::format("{} runs\n", result.results.size() * experiment.seeds.size());
+  } else {
+    text += table.text(style) + "\n";
+  }
   for (const Outcome& outcome : result.outcomes) {
     text += fmt::format("{} {}: {:.4g}, expected {:.4g} to {:.4g}\n",
                         outcome.met() ? "ok    " : "FAILED", outcome.expected.text(), outcome.found,
@@ -254,35 +164,73 @@ int run_reproduce(const Given& given) {
     for (const Experiment& experiment : experiments) fs::remove_all(out / experiment.name);
   }
 
-  Json list = Json::array();
-  std::string text;
+  const bool shown = !given.is_on("quiet") && !given.is_on("no-progress");
+  DataFetcher data(given.text("data-dir"), shown);
+  Json list = Json::array(), without = Json::array();
+  std::vector<std::string> failed, missing, commands;
+  const auto interrupted_exit = [] {
+    print_error("symport reproduce: interrupted; to go on, the same command with --continue\n");
+    return exit_interrupted;
+  };
   std::size_t missed = 0;
   for (const Experiment& experiment : experiments) {
-    Progress progress(experiment.name, 1);
-    const std::optional<Reproduction> result = reproduce(experiment, out, given, progress);
-    if (!result) {
-      print_error(fmt::format(
-          "symport reproduce: interrupted; to go on, the same command with --continue\n"));
-      return exit_interrupted;
+    try {
+      if (const auto why = data.missing(experiment.data)) {
+        const std::string command = data.command(experiment.data);
+        print_error(fmt::format("{}: {} cannot be fetched now ({}); later: {}\n", experiment.name,
+                                experiment.data, *why, command));
+        missing.push_back(experiment.name);
+        if (std::find(commands.begin(), commands.end(), command) == commands.end()) {
+          commands.push_back(command);
+        }
+        without.push_back({{"figure", experiment.name}, {"fetch", command}});
+        continue;
+      }
+    } catch (const FetchInterrupted&) {
+      return interrupted_exit();
     }
-    for (const Outcome& outcome : result->outcomes) missed += outcome.met() ? 0 : 1;
+    Progress progress(experiment.name, 1);
+    ReproductionOptions options{.out = out, .data_directory = given.text("data-dir")};
+    if (shown) {
+      options.begins = [&](const std::string& what) {
+        progress.message(experiment.name + ": " + what);
+      };
+    }
+    const std::optional<Reproduction> result = reproduce(experiment, options);
+    if (!result) return interrupted_exit();
+    const auto wrong =
+        static_cast<std::size_t>(std::count_if(result->outcomes.begin(), result->outcomes.end(),
+                                               [](const Outcome& o) { return !o.met(); }));
+    missed += wrong;
+    if (wrong > 0) failed.push_back(experiment.name);
     if (!json) print(as_text(*result, Style::for_stdout()));
     list.push_back(as_json(*result));
-    std::vector<report::Run> runs;
-    for (const MethodRuns& method : result->methods) {
-      runs.insert(runs.end(), method.runs.begin(), method.runs.end());
-    }
+    const report::Report page = experiment_report(*result);
     RunDirectory place(out, true, given.origin("out"));
-    report::Report page = report::run_report(runs, experiment.name + ": " + experiment.title);
-    page.text = experiment.see;
     place.write(experiment.name + ".html", report::page(page));
+    if (const auto pictures = given.text("figures")) {
+      std::string prefix = experiment.name + "-";
+      std::replace(prefix.begin(), prefix.end(), '/', '-');
+      RunDirectory figures(*pictures, true, given.origin("figures"));
+      for (const auto& [name, svg] : report::pictures(page)) figures.write(prefix + name, svg);
+    }
   }
-  if (json) print(json_text(Json{{"met", missed == 0}, {"figures", std::move(list)}}));
+  const bool good = missed == 0 && missing.empty();
+  if (json) {
+    print(json_text(Json{{"met", good}, {"figures", std::move(list)}, {"without", without}}));
+  }
   if (!given.is_on("quiet")) print_error(fmt::format("Written to {}\n", out.string()));
-  if (missed == 0) return exit_done;
-  print_error(fmt::format("symport reproduce: {} of the expected numbers {} outside\n", missed,
-                          missed == 1 ? "is" : "are"));
-  return exit_failed;
+  if (missed > 0) {
+    print_error(fmt::format("symport reproduce: {} of the expected numbers {} outside, in {}\n",
+                            missed, missed == 1 ? "is" : "are", join(failed)));
+  }
+  if (!missing.empty()) {
+    print_error(
+        fmt::format("symport reproduce: without data: {}; to make up for it: {} && symport "
+                    "reproduce {}\n",
+                    join(missing), join(commands, " && "), join(missing, " ")));
+  }
+  return good ? exit_done : exit_failed;
 }
 
 }  // namespace
@@ -295,9 +243,12 @@ Command reproduce_command() {
       .details =
           "Runs every method of an experiment with every seed, prints what came out beside "
           "what was\nexpected, and exits with 1 when a number is outside its interval. Each "
-          "run has a directory\nof its own, each experiment a page (see symport report).",
+          "run has a directory\nof its own, each experiment a page (see symport report). Data sets "
+          "are fetched; where one\ncannot be, the other experiments are run, and the exit code is "
+          "1.",
       .examples =
-          "symport reproduce fig4 decrement\n"
+          "symport reproduce\n"
+          "symport reproduce fig2 fig8 --figures pictures\n"
           "symport reproduce fig4 --full --out runs/fig4\n"
           "symport reproduce fig4 --full --out runs/fig4 --continue",
       .positionals = {{"figure", "FIGURE...",
@@ -307,6 +258,7 @@ Command reproduce_command() {
                   {"continue", "", "keep the runs that are complete, go on with the others", run},
                   {"experiments", "DIR", "where experiments are (default ./experiments)", run},
                   {"data-dir", "DIR", "where fetched data sets are", run},
+                  {"figures", "DIR", "write every figure as SVG into this directory too", output},
                   {"out", "DIR", fmt::format("(default {})", usual_out), output},
                   common::force(),
                   common::json(),

@@ -39,7 +39,7 @@ std::vector<Option> options() {
        data},
       {"test", "SET", "another such set to test on at the end (default: its own test set, if any)",
        data},
-      {"samples", "N", "only the first N samples", data},
+      {"samples", "N", "only the first N samples; regression: so many (default 4)", data},
       {"validation", "N",
        fmt::format("samples kept for validation, drawn by the seed (default {})",
                    defaults.validation),
@@ -231,14 +231,17 @@ int run_train(const Given& typed) {
        .epoch_done = [&](const TrainingRow& row) { reporter->epoch_done(row, epochs); },
        .warn = [&](const std::string& text) { reporter->warn(text); }});
   reporter.reset();
-  print(json ? train_json(result) : train_text(result, Style::for_stdout()));
+  do_both(
+      [&] {
+        if (directory) write_training(result, *directory);
+      },
+      [&] { print(json ? train_json(result) : train_text(result, Style::for_stdout())); });
   if (!result.loss_invariant && !result.teleports.empty()) {
     print_error(
         "warning: the symmetry 'paper' is not loss-invariant: its teleports change the loss\n");
   }
-  if (directory) {
-    write_training(result, *directory);
-    if (!quiet) print_error(fmt::format("Written to {}\n", directory->path().string()));
+  if (directory && !quiet) {
+    print_error(fmt::format("Written to {}\n", directory->path().string()));
   }
   if (page) {
     const bool written = page->write_run(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "report/decimation.hpp"
 #include "report/scale.hpp"
@@ -13,8 +14,6 @@ namespace symport::cli::report {
 namespace {
 
 constexpr double width = 720, left = 74, right = 700, plot_height = 320, line_height = 20;
-/// About the width of a letter at 13 pixels.
-constexpr double letter = 6.8;
 
 struct Item {
   std::string text;
@@ -35,25 +34,18 @@ std::vector<Item> legend_of(const CurveFigure& figure) {
   return items;
 }
 
-/// The number of letters, not bytes, of UTF-8.
-double letters(const std::string& text) {
-  return static_cast<double>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 struct Placed {
   Item item;
   double x, row;
 };
 
 std::vector<Placed> placed(const std::vector<Item>& items) {
+  std::vector<std::string> texts;
+  for (const Item& item : items) texts.push_back(item.text);
+  const std::vector<LegendPlace> places = legend_places(texts, left, right);
   std::vector<Placed> result;
-  double x = left, row = 0;
-  for (const Item& item : items) {
-    const double needed = 26 + letter * letters(item.text) + 18;
-    if (x > left && x + needed > right) x = left, ++row;
-    result.push_back({item, x, row});
-    x += needed;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    result.push_back({items[i], places[i].x, places[i].row});
   }
   return result;
 }
@@ -62,7 +54,8 @@ std::vector<double> all_values(const CurveFigure& figure) {
   std::vector<double> values;
   for (const Series& series : figure.series) {
     for (const auto* column : {&series.y, &series.lower, &series.upper}) {
-      values.insert(values.end(), column->begin(), column->end());
+      std::copy_if(column->begin(), column->end(), std::back_inserter(values),
+                   [&](double value) { return value <= figure.y_axis.most; });
     }
   }
   return values;
@@ -70,7 +63,8 @@ std::vector<double> all_values(const CurveFigure& figure) {
 
 std::vector<double> mapped(const std::vector<double>& values, const Scale& scale) {
   std::vector<double> pixels(values.size());
-  std::transform(values.begin(), values.end(), pixels.begin(), scale);
+  std::transform(values.begin(), values.end(), pixels.begin(),
+                 [&](double value) { return std::clamp(scale(value), -1e5, 1e5); });
   return pixels;
 }
 
@@ -132,12 +126,27 @@ void draw_line(Svg& svg, const Series& series, const std::vector<double>& x,
   }
 }
 
+/// Few points are marked: a line alone does not say where they are.
+void draw_points(Svg& svg, const Series& series, const std::vector<double>& x,
+                 const std::vector<double>& y) {
+  if (x.size() > 20) return;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    svg.element("circle", {{"class", fmt::format("dot s{}", series.colour)},
+                           {"cx", coordinate(x[i])},
+                           {"cy", coordinate(y[i])},
+                           {"r", "2.4"},
+                           {"fill", std::string(series_colour(series.colour))}});
+  }
+}
+
 void draw_teleports(Svg& svg, const Series& series, const std::vector<double>& x,
                     const std::vector<double>& y) {
-  double last = -1e9;
+  Point last{-1e9, -1e9};
   for (const std::size_t i : series.teleports) {
-    if (!std::isfinite(x[i]) || !std::isfinite(y[i]) || std::abs(x[i] - last) < 3) continue;
-    last = x[i];
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+    if (std::hypot(x[i] - last.x, y[i] - last.y) < 3) continue;
+    last = {x[i], y[i]};
     svg.element("circle", {{"class", "teleport"},
                            {"cx", coordinate(x[i])},
                            {"cy", coordinate(y[i])},
@@ -158,7 +167,8 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
 
   std::vector<double> all_x;
   for (const Series& series : figure.series) {
-    all_x.insert(all_x.end(), series.x[x_axis].begin(), series.x[x_axis].end());
+    std::copy_if(series.x[x_axis].begin(), series.x[x_axis].end(), std::back_inserter(all_x),
+                 [&](double value) { return value <= horizontal.most; });
   }
   const Scale x_scale = Scale::around(all_x, left, right, horizontal.logarithmic, true);
   const Scale y_scale = Scale::around(all_values(figure), bottom, top, figure.y_axis.logarithmic);
@@ -193,7 +203,14 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
                          {"stroke", std::string(grid_line)}});
     svg.text(left - 8, y + 4, tick.label, {{"text-anchor", "end"}});
   }
-  for (const Tick& tick : x_scale.ticks(8)) {
+  std::vector<Tick> ticks = x_scale.ticks(8);
+  if (!horizontal.ticks.empty()) {
+    ticks.clear();
+    for (const double value : horizontal.ticks)
+      ticks.push_back({value, fmt::format("{:g}", value)});
+  }
+  for (const Tick& tick : ticks) {
+    if (horizontal.whole && tick.value != std::round(tick.value)) continue;
     const double x = x_scale(tick.value);
     svg.element("line", {{"class", "axis"},
                          {"x1", coordinate(x)},
@@ -216,17 +233,31 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
             {"fill", std::string(ink)},
             {"transform", fmt::format("translate(16 {}) rotate(-90)", (top + bottom) / 2)}});
 
+  // What is above the axis is cut off, a little outside so that points at its end are whole.
+  const std::string clip = figure.id + "-clip";
+  svg.open("defs", {});
+  svg.open("clipPath", {{"id", clip}});
+  svg.element("rect", {{"x", coordinate(left - 5)},
+                       {"y", coordinate(top - 5)},
+                       {"width", coordinate(right - left + 10)},
+                       {"height", coordinate(bottom - top + 10)}});
+  svg.close("clipPath");
+  svg.close("defs");
+  svg.open("g", {{"clip-path", "url(#" + clip + ")"}});
   std::vector<std::vector<double>> xs, ys;
   for (const Series& series : figure.series) {
     xs.push_back(mapped(series.x[x_axis], x_scale));
     ys.push_back(mapped(series.y, y_scale));
     draw_band(svg, series, xs.back(), y_scale);
   }
-  for (std::size_t i = 0; i < figure.series.size(); ++i)
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
     draw_line(svg, figure.series[i], xs[i], ys[i]);
+    draw_points(svg, figure.series[i], xs[i], ys[i]);
+  }
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     draw_teleports(svg, figure.series[i], xs[i], ys[i]);
   }
+  svg.close("g");
   return std::move(svg).finished();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ struct Axis {
   std::string key;    ///< heading of its column in CSV files: "seconds"
   std::string label;  ///< with the unit: "time in seconds"
   bool logarithmic = false;
+  bool whole = false;  ///< it counts: no ticks between whole numbers
+  /// What is above has no place on the axis: a diverged run must not hide the others.
+  double most = std::numeric_limits<double>::infinity();
+  std::vector<double> ticks{};  ///< where they stand; empty: at round values
 };
 
 /// One curve of a figure. All its columns have the same length.
@@ -88,6 +93,19 @@ struct LevelSetFigure {
   std::vector<LevelLine> levels;
   std::vector<Trajectory> trajectories;
   std::optional<Point> minimizer;
+};
+
+/// Numbers on a grid, coloured by their ratio to `middle`.
+struct HeatMap {
+  std::string id;
+  std::string title;
+  Finding finding;
+  std::string note;
+  Axis x_axis, y_axis;
+  Axis value;                    ///< what the numbers are
+  double middle = 1.0;           ///< larger numbers have one colour, smaller ones another
+  std::vector<double> x, y;      ///< of the columns and the rows; rows go upwards
+  std::vector<double> values{};  ///< > 0, row by row; what is not finite is marked as left out
 };
 
 }  // namespace symport::cli::report

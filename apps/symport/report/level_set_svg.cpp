@@ -12,8 +12,7 @@ namespace symport::cli::report {
 
 namespace {
 
-constexpr double width = 720, height = 560;
-constexpr PlotArea area{74, 40, 700, 508};
+constexpr double width = 720, left = 74, right = 700, plot_height = 468;
 
 constexpr std::string_view level_colour = "#51677b";
 
@@ -40,7 +39,8 @@ std::vector<std::vector<std::size_t>> ordinary_pieces(const Trajectory& way,
   return pieces;
 }
 
-void draw_axes(Svg& svg, const LevelSetFigure& figure, const Scale& x_scale, const Scale& y_scale) {
+void draw_axes(Svg& svg, const LevelSetFigure& figure, const PlotArea& area, const Scale& x_scale,
+               const Scale& y_scale) {
   for (const Tick& tick : x_scale.ticks(8)) {
     const std::string x = coordinate(x_scale(tick.value));
     svg.element("line", {{"class", "axis"},
@@ -101,7 +101,8 @@ void draw_levels(Svg& svg, const LevelSetFigure& figure, const Scale& x_scale,
   }
 }
 
-void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at,
+/// `stroke` is wider for those below, so that ways on the same line all show.
+void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at, double stroke,
               const std::string& arrow) {
   const std::string colour(series_colour(way.colour));
   std::size_t drawn = 0;
@@ -116,7 +117,7 @@ void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at,
                        {"d", path},
                        {"fill", "none"},
                        {"stroke", colour},
-                       {"stroke-width", "2"},
+                       {"stroke-width", coordinate(stroke)},
                        {"stroke-linejoin", "round"}});
   if (drawn <= 60) {
     for (const Point& p : at) {
@@ -124,7 +125,7 @@ void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at,
       svg.element("circle", {{"class", fmt::format("dot s{}", way.colour)},
                              {"cx", coordinate(p.x)},
                              {"cy", coordinate(p.y)},
-                             {"r", "2.4"},
+                             {"r", coordinate(1.4 + stroke / 2)},
                              {"fill", colour}});
     }
   }
@@ -144,34 +145,53 @@ void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at,
   }
 }
 
-}  // namespace
+struct Item {
+  std::string text, colour, look;
+  LegendPlace place{};
+};
 
-PlotArea level_set_area() { return area; }
-
-std::string level_set_svg(const LevelSetFigure& figure) {
-  const Scale x_scale(figure.box.low.x, figure.box.high.x, area.left, area.right, false);
-  const Scale y_scale(figure.box.low.y, figure.box.high.y, area.bottom, area.top, false);
-  Svg svg(width, height, figure.title + ": " + figure.finding.text);
-
-  double x = area.left;
-  const auto legend = [&](const std::string& name, std::string_view colour, std::string look) {
-    svg.element("line", {{"class", std::move(look)},
-                         {"x1", coordinate(x)},
-                         {"x2", coordinate(x + 20)},
-                         {"y1", "16"},
-                         {"y2", "16"},
-                         {"stroke", std::string(colour)},
-                         {"stroke-width", "2.4"}});
-    svg.text(x + 26, 20, name, {{"fill", std::string(ink)}});
-    x += 44 + 6.8 * static_cast<double>(name.size());
-  };
-  svg.open("g", {{"class", "legend"}});
+std::vector<Item> legend_of(const LevelSetFigure& figure) {
+  std::vector<Item> items;
   bool jumps = false;
   for (const Trajectory& way : figure.trajectories) {
-    legend(way.name, series_colour(way.colour), fmt::format("way s{}", way.colour));
+    items.push_back(
+        {way.name, std::string(series_colour(way.colour)), fmt::format("way s{}", way.colour)});
     jumps = jumps || std::count(way.kind.begin(), way.kind.end(), Frame::after_teleport) > 0;
   }
-  if (jumps) legend("teleport", teleport_colour, "jump");
+  if (jumps) items.push_back({"teleport", std::string(teleport_colour), "jump"});
+  std::vector<std::string> texts;
+  for (const Item& item : items) texts.push_back(item.text);
+  const std::vector<LegendPlace> places = legend_places(texts, left, right);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i].place = places[i];
+  return items;
+}
+
+}  // namespace
+
+PlotArea level_set_area(const LevelSetFigure& figure) {
+  const std::vector<Item> items = legend_of(figure);
+  const double top = 20 + 20 * (items.empty() ? 0.0 : items.back().place.row + 1.0);
+  return {left, top, right, top + plot_height};
+}
+
+std::string level_set_svg(const LevelSetFigure& figure) {
+  const PlotArea area = level_set_area(figure);
+  const Scale x_scale(figure.box.low.x, figure.box.high.x, area.left, area.right, false);
+  const Scale y_scale(figure.box.low.y, figure.box.high.y, area.bottom, area.top, false);
+  Svg svg(width, area.bottom + 52, figure.title + ": " + figure.finding.text);
+
+  svg.open("g", {{"class", "legend"}});
+  for (const Item& item : legend_of(figure)) {
+    const double x = item.place.x, y = 16 + 20 * item.place.row;
+    svg.element("line", {{"class", item.look},
+                         {"x1", coordinate(x)},
+                         {"x2", coordinate(x + 20)},
+                         {"y1", coordinate(y)},
+                         {"y2", coordinate(y)},
+                         {"stroke", item.colour},
+                         {"stroke-width", "2.4"}});
+    svg.text(x + 26, y + 4, item.text, {{"fill", std::string(ink)}});
+  }
   svg.close("g");
 
   const std::string clip = figure.id + "-clip", arrow = figure.id + "-arrow";
@@ -206,7 +226,8 @@ std::string level_set_svg(const LevelSetFigure& figure) {
       at[k] = {pixel(x_scale(way.x[k])), pixel(y_scale(way.y[k]))};
     }
     svg.open("g", {{"class", "trajectory"}, {"data-trajectory", std::to_string(i)}});
-    draw_way(svg, way, at, arrow);
+    const auto above = static_cast<double>(figure.trajectories.size() - 1 - i);
+    draw_way(svg, way, at, 2.0 + std::min(1.7 * above, 5.1), arrow);
     svg.close("g");
   }
   if (figure.minimizer) {
@@ -220,7 +241,7 @@ std::string level_set_svg(const LevelSetFigure& figure) {
                  {"stroke-width", "2"}});
   }
   svg.close("g");
-  draw_axes(svg, figure, x_scale, y_scale);
+  draw_axes(svg, figure, area, x_scale, y_scale);
   return std::move(svg).finished();
 }
 

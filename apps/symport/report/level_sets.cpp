@@ -141,7 +141,7 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   bool inexact = false, several = false;
   for (const RunSeries& series : experiment.series) {
     if (!series.first().trace.has("x2")) continue;
-    Trajectory way = trajectory(series.first(), function);
+    Trajectory way = trajectory(*series.example, function);
     way.name = series.name;
     way.colour = series.colour;
     for (std::size_t i = 0; i < way.kind.size(); ++i) {
@@ -162,7 +162,9 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   figure.finding = level_finding(experiment, default_drift_tolerance<double>(), nearest);
   figure.note = fmt::format("{} = {}; level lines in equal ratios, the cross is the minimum.",
                             problem.specification, function.formula());
-  if (several) figure.note += " Of each series the first run is drawn.";
+  if (several)
+    figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
+                               experiment.series.front().example->seed);
   if (inexact) {
     figure.note +=
         " Dashed jumps begin at the row before the teleport: the trace has no nearer point.";

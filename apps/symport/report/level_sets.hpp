@@ -15,7 +15,7 @@ namespace symport::cli::report {
 /// certificate gives. Else the frame is missing, and the jump begins at the last row.
 Trajectory trajectory(const Run& run, const Objective& function);
 
-/// The way of the first run of each series over the function's level lines; nothing where the
+/// The way of the example of each series over the function's level lines; nothing where the
 /// experiment is not about a named function of two variables.
 std::optional<LevelSetFigure> level_sets(const Experiment& experiment);
 

@@ -150,6 +150,15 @@ void write_figure(Writer& out, const LevelSetFigure& figure) {
   write_foot(out, figure);
 }
 
+void write_figure(Writer& out, const HeatMap& figure) {
+  write_head(out, figure, "heat");
+  out.add(
+      "<div class=\"static\" tabindex=\"0\" role=\"application\" aria-label=\"{}: arrow keys move "
+      "from cell to cell\">{}</div>\n<output class=\"position\"></output>\n",
+      escaped(figure.title), heat_map_svg(figure));
+  write_foot(out, figure);
+}
+
 void write_table(Writer& out, const Table& table) {
   out.add("<section class=\"table\" id=\"{}\"><header><h3>{}</h3>", escaped(table.id),
           escaped(table.title));
@@ -199,6 +208,11 @@ std::string page(const Report& report) {
       "<main>\n",
       escaped(report.title),
       report.text.empty() ? "" : fmt::format("\n<p>{}</p>", escaped(report.text)));
+  if (report.finding) {
+    out.add("<p class=\"finding whole\"><span class=\"badge {}\">{}</span> {}</p>\n",
+            class_of(report.finding->verdict), to_string(report.finding->verdict),
+            escaped(report.finding->text));
+  }
   for (const Section& section : report.sections) {
     out.raw("<section class=\"part\">\n");
     if (report.sections.size() > 1 || section.title != report.title) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <bit>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -46,7 +47,11 @@ class Columns {
 };
 
 Json axis_json(const Axis& axis) {
-  return {{"key", axis.key}, {"label", axis.label}, {"log", axis.logarithmic}};
+  Json json{{"key", axis.key}, {"label", axis.label}, {"log", axis.logarithmic}};
+  if (axis.whole) json["whole"] = true;
+  if (!axis.ticks.empty()) json["ticks"] = axis.ticks;
+  if (std::isfinite(axis.most)) json["most"] = axis.most;
+  return json;
 }
 
 Json figure_json(const CurveFigure& figure, Columns& columns) {
@@ -73,7 +78,7 @@ Json figure_json(const CurveFigure& figure, Columns& columns) {
 }
 
 Json figure_json(const LevelSetFigure& figure, Columns& columns) {
-  const PlotArea area = level_set_area();
+  const PlotArea area = level_set_area(figure);
   Json json{{"kind", "levels"},
             {"id", figure.id},
             {"xKey", figure.x_axis.key},
@@ -97,6 +102,17 @@ Json figure_json(const LevelSetFigure& figure, Columns& columns) {
                                     {"after", std::move(after)}});
   }
   return json;
+}
+
+Json figure_json(const HeatMap& figure, Columns& columns) {
+  return {{"kind", "heat"},
+          {"id", figure.id},
+          {"xAxis", axis_json(figure.x_axis)},
+          {"yAxis", axis_json(figure.y_axis)},
+          {"value", axis_json(figure.value)},
+          {"x", columns.add(figure.x)},
+          {"y", columns.add(figure.y)},
+          {"values", columns.add(figure.values)}};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct Listing {
   std::string text;
 };
 
-using Figure = std::variant<LevelSetFigure, CurveFigure>;
+using Figure = std::variant<LevelSetFigure, CurveFigure, HeatMap>;
 
 struct Section {
   std::string title;
@@ -54,6 +54,7 @@ struct Report {
   std::string text;
   std::vector<Section> sections;
   std::string footer;
+  std::optional<Finding> finding = std::nullopt;  ///< about the whole
 };
 
 /// "seen", "partly seen", "not seen", "cannot be said"

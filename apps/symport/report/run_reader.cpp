@@ -55,18 +55,24 @@ const json& field(const json& object, const char* name, const std::string& place
   return *found;
 }
 
+/// For a message. Lists and objects are not shown: they may be nested so deeply that writing them
+/// would exhaust the stack.
+std::string shown(const json& value) {
+  return value.is_structured() ? fmt::format("an {}", value.type_name()) : value.dump();
+}
+
 std::string text_field(const json& object, const char* name, const std::string& place) {
   const json& value = field(object, name, place);
   if (value.is_string()) return value.get<std::string>();
   throw UsageError(fmt::format("{}: {}", place, name),
-                   fmt::format("found {}, allowed is a string", value.dump()));
+                   fmt::format("found {}, allowed is a string", shown(value)));
 }
 
 bool truth_field(const json& object, const char* name, const std::string& place) {
   const json& value = field(object, name, place);
   if (value.is_boolean()) return value.get<bool>();
   throw UsageError(fmt::format("{}: {}", place, name),
-                   fmt::format("found {}, allowed is true or false", value.dump()));
+                   fmt::format("found {}, allowed is true or false", shown(value)));
 }
 
 /// Numbers, and the strings that stand for what JSON has no number for.
@@ -77,7 +83,17 @@ double number_field(const json& object, const char* name, const std::string& pla
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
   throw UsageError(fmt::format("{}: {}", place, name),
-                   fmt::format("found {}, allowed is a number", value.dump()));
+                   fmt::format("found {}, allowed is a number", shown(value)));
+}
+
+Index whole_field(const json& object, const char* name, const std::string& place) {
+  const json& value = field(object, name, place);
+  constexpr std::uint64_t largest = std::numeric_limits<Index>::max();
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() <= largest) {
+    return value.get<Index>();
+  }
+  throw UsageError(fmt::format("{}: {}", place, name),
+                   fmt::format("found {}, allowed is a whole number >= 0", shown(value)));
 }
 
 std::vector<Certificate> read_teleports(const fs::path& file) {
@@ -88,7 +104,7 @@ std::vector<Certificate> read_teleports(const fs::path& file) {
     const std::string place = fmt::format("{}:{}", file.string(), ++number);
     const json object = parse_json(line, place);
     const auto get = [&](const char* name) { return number_field(object, name, place); };
-    teleports.push_back({.step = static_cast<Index>(get("step")),
+    teleports.push_back({.step = whole_field(object, "step", place),
                          .loss_before = get("loss_before"),
                          .loss_after = get("loss_after"),
                          .drift = get("drift"),

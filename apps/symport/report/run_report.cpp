@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "machine.hpp"
@@ -44,11 +45,22 @@ bool has_values(const Experiment& experiment, const std::string& column) {
 /// Whether an axis of that kind cannot show some of the values.
 bool hides_values(const CurveFigure& figure) {
   const auto hidden = [&](double value) {
-    return !std::isfinite(value) || (figure.y_axis.logarithmic && value <= 0.0);
+    return !(value <= figure.y_axis.most) || !std::isfinite(value) ||
+           (figure.y_axis.logarithmic && value <= 0.0);
   };
   return std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
     return std::any_of(series.y.begin(), series.y.end(), hidden);
   });
+}
+
+/// A thousand times the largest first value, where a logarithmic axis would go on.
+double sensible_top(const CurveFigure& figure) {
+  double first = 0.0;
+  for (const Series& series : figure.series) {
+    if (!series.y.empty() && std::isfinite(series.y[0])) first = std::max(first, series.y[0]);
+  }
+  return figure.y_axis.logarithmic && first > 0.0 ? 1e3 * first
+                                                  : std::numeric_limits<double>::infinity();
 }
 
 std::string curve_note(const Experiment& experiment, const CurveFigure& figure) {
@@ -56,9 +68,9 @@ std::string curve_note(const Experiment& experiment, const CurveFigure& figure) 
   std::set<std::size_t> sizes;
   bool cut = false;
   for (const RunSeries& series : experiment.series) {
-    if (series.runs.size() > 1) sizes.insert(series.runs.size());
+    if (series.drawn.size() > 1) sizes.insert(series.drawn.size());
     const std::size_t rows = common_rows(series).size();
-    for (const Run* run : series.runs) cut = cut || run->trace.rows() != rows;
+    for (const Run* run : series.drawn) cut = cut || run->trace.rows() != rows;
   }
   if (!sizes.empty()) {
     std::vector<std::string> texts;
@@ -68,9 +80,17 @@ std::string curve_note(const Experiment& experiment, const CurveFigure& figure) 
                     "side, but not below the smallest run.",
                     join(texts, " or ")));
   }
+  for (const RunSeries& series : experiment.series) {
+    const std::size_t lost = series.runs.size() - series.drawn.size();
+    if (lost == 0) continue;
+    notes.push_back(fmt::format("{} of the {} runs of '{}' went astray and {} left out here.", lost,
+                                series.runs.size(), series.name, lost == 1 ? "is" : "are"));
+  }
   if (cut) notes.push_back("Runs of different length are averaged over the rows that all have.");
   if (hides_values(figure)) {
-    notes.push_back("Some values are zero or not finite and have no place on the axis.");
+    notes.push_back(
+        "Some values are zero, not finite, or a thousand times the first one or more, and have no "
+        "place on the axis.");
   }
   return join(notes, " ");
 }
@@ -104,7 +124,7 @@ void add_figures(const Experiment& experiment, const std::string& prefix, Sectio
       {"gradient",
        "Squared gradient",
        {"grad_sq", "squared gradient"},
-       {"grad_sq", "squared norm of the gradient", true}},
+       {"grad_sq", "squared norm of the gradient, \u2212dL/dt", true}},
   };
   for (const Shown& shown : all) {
     if (!has_values(experiment, shown.measure.column)) continue;
@@ -113,7 +133,22 @@ void add_figures(const Experiment& experiment, const std::string& prefix, Sectio
     figure.title = shown.title;
     figure.finding = shown.id == "gradient" ? gradient_finding(experiment)
                                             : end_finding(experiment, shown.measure);
+    figure.y_axis.most = sensible_top(figure);
     figure.note = curve_note(experiment, figure);
+    section.figures.emplace_back(std::move(figure));
+  }
+  if (has_values(experiment, "grad_sq")) {
+    CurveFigure figure = gradient_against_loss(experiment);
+    figure.id = prefix + "gradient-loss";
+    figure.title = "Squared gradient against loss";
+    figure.finding = same_loss_finding(experiment);
+    figure.y_axis.most = sensible_top(figure);
+    figure.x_axes[0].most = 1e3 * figure.series[0].x[0][0];
+    figure.note = "Time runs from high losses to low ones.";
+    if (runs_of(experiment) > experiment.series.size()) {
+      figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
+                                 experiment.series.front().example->seed);
+    }
     section.figures.emplace_back(std::move(figure));
   }
 }
@@ -225,13 +260,14 @@ std::string section_text(const Experiment& experiment) {
 
 }  // namespace
 
-Report run_report(const std::vector<Run>& runs, const std::string& title) {
+Report run_report(const std::vector<Run>& runs, const std::string& title,
+                  const std::string& first) {
   const std::vector<Experiment> experiments = grouped(runs);
   Report report;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < experiments.size(); ++i) {
     const Experiment& experiment = experiments[i];
-    const std::string prefix = experiments.size() == 1 ? "" : fmt::format("{}-", i + 1);
+    const std::string prefix = first + (experiments.size() == 1 ? "" : fmt::format("{}-", i + 1));
     names.push_back(experiment.title);
     Section section;
     section.title = experiment.title;
@@ -250,8 +286,12 @@ Report run_report(const std::vector<Run>& runs, const std::string& title) {
   if (experiments.size() > 1) {
     report.text = fmt::format("{} on {} problems.", count(runs.size(), "run"), experiments.size());
   }
-  report.footer = fmt::format("Written by symport {} on {}.", version(), machine_text());
+  report.footer = report_footer();
   return report;
+}
+
+std::string report_footer() {
+  return fmt::format("Written by symport {} on {}.", version(), machine_text());
 }
 
 }  // namespace symport::cli::report

@@ -133,6 +133,45 @@ Finding without_comparison(const Experiment& experiment, const Measure& measure)
   return finding;
 }
 
+/// The row after the first accepted teleport; 0 without one.
+std::size_t first_teleport(const Run& run) {
+  const std::vector<double>& rows = run.trace[run.trace.index];
+  for (const Certificate& certificate : run.teleports) {
+    const auto found = std::find(rows.begin(), rows.end(), static_cast<double>(certificate.step));
+    if (certificate.accepted && found != rows.end()) {
+      return static_cast<std::size_t>(found - rows.begin());
+    }
+  }
+  return 0;
+}
+
+struct LossRange {
+  double low, high;
+};
+
+/// From the loss of a row down to the smallest that follows.
+LossRange losses_from(const Run& run, std::size_t row) {
+  const std::vector<double>& loss = run.trace.loss();
+  LossRange range{loss[row], loss[row]};
+  for (std::size_t i = row; i < loss.size(); ++i) {
+    if (loss[i] > 0.0) range.low = std::min(range.low, loss[i]);
+  }
+  return range;
+}
+
+/// The squared gradient where the loss first falls to `loss`, between rows along straight lines in
+/// the logarithms. NaN when it does not.
+double gradient_at(const Run& run, std::size_t from, double loss) {
+  const std::vector<double>&losses = run.trace.loss(), &squares = run.trace["grad_sq"];
+  for (std::size_t i = from + 1; i < losses.size(); ++i) {
+    if (!(losses[i] <= loss)) continue;
+    const double a = std::log(losses[i - 1]), b = std::log(losses[i]);
+    const double part = b < a ? (a - std::log(loss)) / (a - b) : 1.0;
+    return std::exp((1.0 - part) * std::log(squares[i - 1]) + part * std::log(squares[i]));
+  }
+  return std::nan("");
+}
+
 std::vector<const Certificate*> accepted(const Experiment& experiment) {
   std::vector<const Certificate*> list;
   for (const RunSeries& series : experiment.series) {
@@ -201,6 +240,46 @@ Finding gradient_finding(const Experiment& experiment) {
       grew, count, short_text(factors[factors.size() / 2]));
   finding.verdict = grew == count ? Verdict::seen : grew > 0 ? Verdict::partly : Verdict::not_seen;
   return finding;
+}
+
+Finding same_loss_finding(const Experiment& experiment) {
+  constexpr int levels = 50;
+  std::size_t larger = 0, count = 0;
+  std::vector<std::string> parts;
+  const std::vector<Pair> pairs = comparable(experiment);
+  for (const Pair& pair : pairs) {
+    const Run &with = *pair.with->example, &without = *pair.without->example;
+    const LossRange a = losses_from(with, first_teleport(with)), b = losses_from(without, 0);
+    const double low = std::max(a.low, b.low), high = std::min(a.high, b.high);
+    if (!(high > low) || !(low > 0.0)) continue;
+    std::vector<double> factors;
+    for (int i = 0; i < levels; ++i) {
+      const double loss = high * std::pow(low / high, (i + 0.5) / levels);
+      const double factor =
+          gradient_at(with, first_teleport(with), loss) / gradient_at(without, 0, loss);
+      if (std::isfinite(factor)) factors.push_back(factor);
+    }
+    if (factors.empty()) continue;
+    ++count;
+    std::nth_element(factors.begin(),
+                     factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2),
+                     factors.end());
+    const double median = factors[factors.size() / 2];
+    larger += median > 1.0 ? 1 : 0;
+    parts.push_back(fmt::format("{}{} times as large in the median of the losses between {} and {}",
+                                pairs.size() > 1 ? pair.with->name + ": " : std::string(),
+                                short_text(median), short_text(low), short_text(high)));
+  }
+  const std::string should =
+      "At the same loss the gradient should be larger after a teleport than without";
+  if (count == 0) {
+    return {should + "; there are no runs here that reach the same losses, so that cannot be said.",
+            Verdict::open};
+  }
+  return {fmt::format("{}; its square is {}.", should, join(parts, "; ")),
+          larger == count ? Verdict::seen
+          : larger > 0    ? Verdict::partly
+                          : Verdict::not_seen};
 }
 
 Finding level_finding(const Experiment& experiment, double tolerance, double distance) {

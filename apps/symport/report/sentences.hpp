@@ -26,6 +26,10 @@ Finding end_finding(const Experiment& experiment, const Measure& measure);
 /// Whether teleports landed where the gradient is larger.
 Finding gradient_finding(const Experiment& experiment);
 
+/// Whether, at the same loss, the gradient is larger with teleports than without: of one run each,
+/// from its first teleport on, at losses in equal ratios that both reach.
+Finding same_loss_finding(const Experiment& experiment);
+
 /// Whether teleports kept the loss: the largest drift against `tolerance`. `distance` is that of
 /// the best trajectory's end from the minimum, told where there are no teleports.
 Finding level_finding(const Experiment& experiment, double tolerance, double distance);

@@ -104,6 +104,24 @@ void name_series(Experiment& experiment) {
   }
 }
 
+void choose_examples(Experiment& experiment) {
+  const auto run_with = [](const RunSeries& series, const std::string& seed) -> const Run* {
+    const auto found = std::find_if(series.drawn.begin(), series.drawn.end(),
+                                    [&](const Run* run) { return run->seed == seed; });
+    return found == series.drawn.end() ? nullptr : *found;
+  };
+  const std::vector<const Run*>& candidates = experiment.series.front().drawn;
+  const auto good = std::find_if(candidates.begin(), candidates.end(), [&](const Run* candidate) {
+    return std::all_of(
+        experiment.series.begin(), experiment.series.end(),
+        [&](const RunSeries& series) { return run_with(series, candidate->seed) != nullptr; });
+  });
+  for (RunSeries& series : experiment.series) {
+    series.example =
+        good == candidates.end() ? series.drawn.front() : run_with(series, (*good)->seed);
+  }
+}
+
 /// Grey for the first series without teleports where there are others.
 void choose_colours(Experiment& experiment) {
   bool grey_free = std::any_of(experiment.series.begin(), experiment.series.end(),
@@ -120,7 +138,30 @@ void choose_colours(Experiment& experiment) {
   }
 }
 
+/// The rows that follow a teleport of one of the runs.
+std::vector<std::size_t> teleported_rows(const std::vector<const Run*>& runs,
+                                         const std::vector<double>& rows) {
+  std::set<double> teleported;
+  for (const Run* run : runs) {
+    for (const Certificate& certificate : run->teleports) {
+      if (certificate.accepted) teleported.insert(static_cast<double>(certificate.step));
+    }
+  }
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (teleported.contains(rows[i])) places.push_back(i);
+  }
+  return places;
+}
+
 }  // namespace
+
+bool went_astray(const Run& run) {
+  const std::vector<double>& loss = run.trace.loss();
+  return run.status == "diverged" || std::any_of(loss.begin(), loss.end(), [&](double value) {
+           return !(std::abs(value) <= 1e3 * std::abs(loss.front()));
+         });
+}
 
 std::vector<Experiment> grouped(const std::vector<Run>& runs) {
   std::vector<Experiment> experiments;
@@ -139,6 +180,12 @@ std::vector<Experiment> grouped(const std::vector<Run>& runs) {
     list[series->second].runs.push_back(&run);
   }
   for (Experiment& experiment : experiments) {
+    for (RunSeries& series : experiment.series) {
+      std::copy_if(series.runs.begin(), series.runs.end(), std::back_inserter(series.drawn),
+                   [](const Run* run) { return !went_astray(*run); });
+      if (series.drawn.empty()) series.drawn = series.runs;
+    }
+    choose_examples(experiment);
     name_series(experiment);
     choose_colours(experiment);
   }
@@ -146,8 +193,8 @@ std::vector<Experiment> grouped(const std::vector<Run>& runs) {
 }
 
 std::vector<double> common_rows(const RunSeries& series) {
-  std::vector<double> rows = series.first().trace[series.first().trace.index];
-  for (const Run* run : series.runs) {
+  std::vector<double> rows = series.drawn.front()->trace[series.drawn.front()->trace.index];
+  for (const Run* run : series.drawn) {
     const std::vector<double>& others = run->trace[run->trace.index];
     if (others == rows) continue;
     std::vector<double> both;
@@ -159,15 +206,15 @@ std::vector<double> common_rows(const RunSeries& series) {
 }
 
 Averaged averaged(const RunSeries& series, const std::string& column) {
-  if (series.runs.size() == 1) return {series.first().trace[column], {}, {}};
+  if (series.drawn.size() == 1) return {series.drawn.front()->trace[column], {}, {}};
   const std::vector<double> rows = common_rows(series);
   Averaged result;
-  std::vector<std::size_t> at(series.runs.size(), 0);
-  const auto count = static_cast<double>(series.runs.size());
+  std::vector<std::size_t> at(series.drawn.size(), 0);
+  const auto count = static_cast<double>(series.drawn.size());
   for (const double row : rows) {
     std::vector<double> values;
-    for (std::size_t i = 0; i < series.runs.size(); ++i) {
-      const TraceColumns& trace = series.runs[i]->trace;
+    for (std::size_t i = 0; i < series.drawn.size(); ++i) {
+      const TraceColumns& trace = series.drawn[i]->trace;
       while (trace[trace.index][at[i]] != row) ++at[i];
       values.push_back(trace[column][at[i]]);
     }
@@ -184,10 +231,27 @@ Averaged averaged(const RunSeries& series, const std::string& column) {
   return result;
 }
 
+CurveFigure gradient_against_loss(const Experiment& experiment) {
+  const bool network = experiment.first().trace.has("train_loss");
+  CurveFigure figure;
+  figure.x_axes = {{network ? "train_loss" : "loss", network ? "training loss" : "loss", true}};
+  figure.y_axis = {"grad_sq", "squared norm of the gradient, \u2212dL/dt", true};
+  for (const RunSeries& group : experiment.series) {
+    const Run& run = *group.example;
+    const TraceColumns& trace = run.trace;
+    figure.series.push_back({.name = group.name,
+                             .colour = group.colour,
+                             .x = {trace.loss()},
+                             .y = trace["grad_sq"],
+                             .teleports = teleported_rows({&run}, trace[trace.index])});
+  }
+  return figure;
+}
+
 CurveFigure curves(const Experiment& experiment, const std::string& column, const Axis& y_axis) {
   CurveFigure figure;
   const std::string index = experiment.first().trace.index;
-  figure.x_axes = {{index, index}, {"seconds", "time in seconds"}};
+  figure.x_axes = {{.key = index, .label = index, .whole = true}, {"seconds", "time in seconds"}};
   const bool counted =
       std::all_of(experiment.series.begin(), experiment.series.end(), [](const RunSeries& series) {
         return std::all_of(series.runs.begin(), series.runs.end(),
@@ -206,15 +270,7 @@ CurveFigure curves(const Experiment& experiment, const std::string& column, cons
     series.y = std::move(values.mean);
     series.lower = std::move(values.lower);
     series.upper = std::move(values.upper);
-    std::set<double> teleported;
-    for (const Run* run : group.runs) {
-      for (const Certificate& certificate : run->teleports) {
-        if (certificate.accepted) teleported.insert(static_cast<double>(certificate.step));
-      }
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (teleported.contains(rows[i])) series.teleports.push_back(i);
-    }
+    series.teleports = teleported_rows(group.drawn, rows);
     figure.series.push_back(std::move(series));
   }
   return figure;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -105,6 +106,22 @@ void Svg::text(double x, double y, std::string_view content, const Attributes& a
 std::string Svg::finished() && {
   close("svg");
   return std::move(out_);
+}
+
+std::vector<LegendPlace> legend_places(const std::vector<std::string>& texts, double left,
+                                       double right) {
+  constexpr double letter = 7.3;  // about the width of one at 13 pixels
+  std::vector<LegendPlace> places;
+  double x = left, row = 0.0;
+  for (const std::string& text : texts) {
+    const auto letters = static_cast<double>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+    const double needed = 26 + letter * letters + 18;
+    if (x > left && x + needed > right) x = left, ++row;
+    places.push_back({x, row});
+    x += needed;
+  }
+  return places;
 }
 
 std::string coordinate(double value) {

@@ -53,7 +53,17 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis = 0);
 struct PlotArea {
   double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
 };
-PlotArea level_set_area();
+PlotArea level_set_area(const LevelSetFigure& figure);
 std::string level_set_svg(const LevelSetFigure& figure);
+
+std::string heat_map_svg(const HeatMap& figure);
+
+/// Where the entries of a legend stand: rows of 20 pixels from the top, each entry a swatch and a
+/// text, from x = `left` to `right`.
+struct LegendPlace {
+  double x = 0.0, row = 0.0;
+};
+std::vector<LegendPlace> legend_places(const std::vector<std::string>& texts, double left,
+                                       double right);
 
 }  // namespace symport::cli::report

@@ -9,5 +9,6 @@ namespace symport::cli::report {
 extern const std::string_view web_script, web_style;
 /// In hexadecimal.
 extern const std::string_view web_script_sha256, web_style_sha256;
+extern const std::string_view uplot_version;
 
 }  // namespace symport::cli::report

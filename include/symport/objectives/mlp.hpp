@@ -31,6 +31,8 @@ class Mlp {
   /// Length of the flat parameter vector.
   Index parameters() const { return layout_.size(); }
   const ParameterLayout& layout() const { return layout_; }
+  /// Where [W_m b_m] begins in the flat vector.
+  Index offset(Index m) const { return offsets_[static_cast<std::size_t>(m)]; }
   /// Rows of h_m with its row of ones, if any.
   Index augmented_width(Index m) const { return width(m) + (biases_ ? 1 : 0); }
 
@@ -54,7 +56,6 @@ class Mlp {
   }
 
  private:
-  Index offset(Index m) const { return offsets_[static_cast<std::size_t>(m)]; }
 
   std::vector<Index> widths_;
   Activation activation_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "symport/objectives/loss.hpp"
@@ -50,6 +51,13 @@ class MlpObjective final : public BasicObjective<Scalar> {
   /// the loss before the step.
   double sgd_step(Out<Scalar> w, double learning_rate) const;
 
+  /// Calls use(first, range) for consecutive pieces of dL/dw, which never stands in memory as a
+  /// whole; range[0] is the derivative in w[first]. Each entry comes once, and when it comes w is
+  /// no longer needed there: `use` may change it. Calls come from all threads of the pool at once,
+  /// for different ranges. Returns the loss at w.
+  double gradient_ranges(In<Scalar> w,
+                         const std::function<void(Index first, In<Scalar> range)>& use) const;
+
   /// z_p, outputs x samples. The reference is good until the next call.
   const MatrixOf<Scalar>& outputs(In<Scalar> w) const;
   /// The part of the samples whose largest output is that of their class. Throws std::logic_error
@@ -75,6 +83,8 @@ class MlpObjective final : public BasicObjective<Scalar> {
   void resize(Index samples);
   /// delta_(m-1) <- sigma'(z_(m-1)) * W_m' delta_m.
   void backward(Index m, In<Scalar> w) const;
+  /// The part of `gradient_ranges` in layer m.
+  void layer_ranges(Index m, const std::function<void(Index, In<Scalar>)>& use) const;
   /// Fills Rz_, Rh_: the derivatives of z and h along v.
   void forward_along(In<Scalar> w, In<Scalar> v) const;
 

@@ -14,7 +14,6 @@ struct OptimizerState {
   VectorOf<Scalar> first;   ///< gradient-like: velocity or mean gradient; a covector
   VectorOf<Scalar> second;  ///< squares of gradients
   double rate = 0.0;        ///< last step length of a curvature step
-  VectorOf<Scalar> work;    ///< scratch, no meaning between steps
 };
 
 struct StepOutcome {
@@ -49,13 +48,28 @@ class BasicOptimizer {
 
 using Optimizer = BasicOptimizer<double>;
 
-/// An optimizer whose step depends on the gradient and its own state alone.
+/// What an optimizer remembers of some consecutive parameters.
+template <Real Scalar>
+struct StateRange {
+  Index count;                ///< steps made before this one
+  Out<Scalar> first, second;  ///< that part of the state's vectors; empty where those are
+};
+
+/// An optimizer whose step depends on the gradient and its own state alone, entry by entry. A step
+/// may therefore be made range by range, while a piece of the gradient is still in the cache, and
+/// on several threads.
 template <Real Scalar>
 class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
  public:
-  /// Advances the state by one gradient and fills u.
+  /// Advances the state of some consecutive parameters by their gradient and fills u. All vectors
+  /// are of the same range.
   virtual void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
-                      OptimizerState<Scalar>& state, Out<Scalar> u) const = 0;
+                      StateRange<Scalar> state, Out<Scalar> u) const = 0;
+
+  /// The step of the parameters first, first + 1, ... whose gradient is given. When all have been
+  /// stepped once, in any order, `++state.count` ends the step.
+  void step_range(Index first, In<Scalar> gradient, double learning_rate,
+                  OptimizerState<Scalar>& state, Out<Scalar> w) const;
 
   StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
                    double learning_rate, OptimizerState<Scalar>& state, Out<Scalar> w) const final;

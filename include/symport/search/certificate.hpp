@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "symport/core/types.hpp"
+#include "symport/objectives/objective.hpp"
 
 namespace symport {
 
@@ -26,21 +26,18 @@ struct Certificate {
   std::string reason;  ///< one line: what was done, or why the candidate was refused
 };
 
-/// Everything that the drift of a teleport is computed from.
-struct DriftInput {
-  double loss_before, loss_after;
-  double grad_sq_before, grad_sq_after;
-  double curvature_before, curvature_after;
-  double norm_before, norm_after;  ///< |w|
-};
+/// By how much rounding the parameters can change the loss: r = u <|dL/dw|, |w|> + u^2 |d'Hd| / 2
+/// with d_i = +-|w_i|, the signs those of dL/dw, and u the unit roundoff of `Scalar`. Entry by
+/// entry: a product of norms would be far too large where layers differ in size. Costs a gradient
+/// and a curvature.
+template <Real Scalar>
+double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w);
 
 /// |L' - L| / max(|L|, floor).
 ///
-/// Rounding the parameters alone changes L by about r = u |dL/dw| |w| + u^2 |w|^2 (Phi/J) / 2 with
-/// u the unit roundoff (the larger of both points counts). Near a minimum r exceeds |L| times any
-/// useful tolerance, and a relative drift means nothing. So floor = 1000 r / tolerance: a change of
-/// one r there counts as a thousandth of the tolerance, and far from a minimum the floor plays no
-/// part.
-double drift(const DriftInput& in, double unit_roundoff, double tolerance);
+/// Near a minimum the `rounding` r of L (`loss_rounding`) exceeds |L| times any useful tolerance,
+/// and a relative drift means nothing. So floor = 1000 r / tolerance: a change of one r there
+/// counts as a thousandth of the tolerance, and far from a minimum the floor plays no part.
+double drift(double loss_before, double loss_after, double rounding, double tolerance);
 
 }  // namespace symport

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "symport/objectives/mlp_objective.hpp"
-#include "symport/symmetries/low_rank_element.hpp"
+#include "symport/symmetries/low_rank_inverse.hpp"
 
 namespace symport {
 
@@ -62,10 +62,10 @@ class FactoredWeights {
  private:
   /// What products with W'_m start from: the start, or the place of the last fold.
   struct Frame {
-    MatrixOf<Scalar> W;     ///< augmented; empty: the start's
-    MatrixOf<Scalar> ell;   ///< l_(m-1), augmented; empty unless layer m is moved
-    MatrixOf<Scalar> z;     ///< z_m, likewise
-    std::size_t first = 0;  ///< of the elements of layer m-1 that are not folded yet
+    MatrixOf<Scalar> W;           ///< augmented; empty: the start's
+    MatrixOf<Scalar> ell;         ///< l_(m-1), augmented; empty unless layer m is moved
+    MatrixOf<Scalar> z;           ///< z_m, likewise
+    LowRankInverse<Scalar> undo;  ///< of the elements of layer m-1 that are not folded yet
   };
 
   using Map = Eigen::Map<const MatrixOf<Scalar>>;

@@ -21,7 +21,7 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   double grad_sq() override;
   double curvature() override;
   /// w <- A start
-  void commit(Out<Scalar> w) final;
+  void commit(Out<Scalar> w) override;
   /// covector <- A^-T covector
   bool transport(Out<Scalar> covector) const final;
 

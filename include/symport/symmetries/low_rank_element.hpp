@@ -53,6 +53,10 @@ class LowRankElement {
   /// False when g is singular to working precision; the element must then not be used.
   bool invertible() const { return invertible_; }
   Index rank() const { return T_ ? T_->rank() : 0; }
+  bool dense() const { return T_ && T_->dense(); }
+  /// A and V of g^-1 = I - A V', unless the element is dense or the identity.
+  MatrixOf<Scalar> inverse_factor() const;
+  const MatrixOf<Scalar>& V() const { return T_->V(); }
 
   /// X <- g X, g' X, g^-1 X, g^-T X.
   void apply(MatrixOut<Scalar> X) const;

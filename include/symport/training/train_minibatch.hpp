@@ -64,6 +64,13 @@ Evaluation evaluate(const MlpObjective<Scalar>& objective, const BatchSource<Sca
                     const std::vector<Index>& samples, In<Scalar> w, bool with_gradient,
                     Index chunk = 1000);
 
+/// One step of an optimizer on the bound batch: what `gradient` and `step` would do, to rounding,
+/// without the gradient in memory where the optimizer allows it. Returns the loss before the step.
+template <Real Scalar>
+double minibatch_step(const MlpObjective<Scalar>& objective,
+                      const BasicOptimizer<Scalar>& optimizer, double learning_rate,
+                      OptimizerState<Scalar>& state, VectorOf<Scalar>& w);
+
 /// Algorithm 2: stochastic gradient descent with symmetry teleportation.
 ///
 ///   for t = 0 .. epochs - 1

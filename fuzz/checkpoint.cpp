@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// A checkpoint: what was read is written as arrays that are read as the same checkpoint.
+#include "symport/training/checkpoint.hpp"
+
+#include "support/bounded.hpp"
+#include "support/unpack.hpp"
+#include "symport/core/status.hpp"
+#include "symport/data/npz.hpp"
+
+#include "data/npy_format.hpp"
+
+using namespace symport;
+
+namespace {
+
+/// Values are compared as bytes: a nan is not equal to itself.
+bool same(const ArrayMap& a, const ArrayMap& b) {
+  if (a.size() != b.size()) return false;
+  for (auto left = a.begin(), right = b.begin(); left != a.end(); ++left, ++right) {
+    if (left->first != right->first || left->second.shape != right->second.shape ||
+        detail::value_bytes(left->second) != detail::value_bytes(right->second)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <Real Scalar>
+void read(const ArrayMap& arrays) try {
+  const ArrayMap once = checkpoint_arrays(checkpoint_from_arrays<Scalar>(arrays, "input"));
+  const ArrayMap twice = checkpoint_arrays(checkpoint_from_arrays<Scalar>(once, "written"));
+  fuzz::require(same(once, twice), "a checkpoint that was read is written as the same one");
+} catch (const InvalidArgument&) {
+}
+
+}  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t largest, unsigned int seed) {
+  return fuzz::mutate_inside(data, size, largest, seed, fuzz::mutate_npz);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {
+  const fuzz::MemoryBound bound(size, 8 * fuzz::compressed);  // read, and several times copied
+  const ArrayMap arrays = parse_npz(fuzz::text_of(data, size), "input");
+  read<double>(arrays);
+  read<float>(arrays);
+  return 0;
+} catch (const InvalidArgument&) {
+  return 0;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// A configuration file (TOML), as options of `symport train` and `symport optimize`.
+#include "config_file.hpp"
+
+#include "commands/optimize.hpp"
+#include "commands/train.hpp"
+#include "support/bounded.hpp"
+#include "support/mutate_inside.hpp"
+#include "support/temporary_directory.hpp"
+
+using namespace symport;
+
+namespace {
+
+template <class Action>
+void attempt(Action action) try {
+  action();
+} catch (const cli::UsageError&) {
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const test::TemporaryDirectory directory;
+  static const std::filesystem::path file = directory / "config.toml";
+  static const cli::Command train = cli::train_command(), optimize = cli::optimize_command();
+  test::put_file(file, std::string(fuzz::text_of(data, size)));
+  const fuzz::MemoryBound bound(size, 4 * fuzz::plain);
+  attempt([&] { cli::read_config_values(file, "config"); });
+  attempt([&] { cli::read_training_options(cli::read_config(file, train)); });
+  attempt([&] { cli::read_optimize_options(cli::read_config(file, optimize)); });
+  return 0;
+}

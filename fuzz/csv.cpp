@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// A table of numbers: all of them finite, and its last column taken for classes.
+#include "symport/data/csv.hpp"
+
+#include "support/bounded.hpp"
+#include "support/mutate_inside.hpp"
+#include "symport/core/status.hpp"
+
+using namespace symport;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {
+  const fuzz::MemoryBound bound(size, fuzz::plain);
+  const CsvTable table = parse_csv(fuzz::text_of(data, size), "input");
+  fuzz::require(table.values.allFinite(), "all numbers are finite");
+  fuzz::require(table.values.cols() == static_cast<Index>(table.columns.size()),
+                "every column has a name");
+  const SampleSet<> samples = samples_from_csv(table, table.columns.back(), "input", {10});
+  fuzz::require(samples.samples() == table.values.rows(), "every line is a sample");
+  return 0;
+} catch (const InvalidArgument&) {
+  return 0;
+}

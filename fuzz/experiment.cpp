@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// An experiment.toml, in its full and its quick form.
+#include "experiment.hpp"
+
+#include "support/bounded.hpp"
+#include "support/mutate_inside.hpp"
+#include "support/temporary_directory.hpp"
+
+using namespace symport;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const test::TemporaryDirectory directory;
+  static const bool made = std::filesystem::create_directory(directory / "figure");
+  fuzz::require(made, "there is a directory for the experiment");
+  test::put_file(directory / "figure/experiment.toml", std::string(fuzz::text_of(data, size)));
+  // Every run has the options of all: runs times options, both bounded by the size.
+  const fuzz::MemoryBound bound(size, 64 * fuzz::plain);
+  for (const bool quick : {false, true}) {
+    try {
+      for (const cli::ExperimentRun& run :
+           cli::read_experiment(directory.path(), "figure", quick).runs) {
+        const std::string folder = run.folder();
+        fuzz::require(folder.find('/') == std::string::npos && folder != "..",
+                      "a run's folder is a plain name");
+      }
+    } catch (const cli::UsageError&) {
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "core/thin_products.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+namespace symport {
+
+namespace {
+
+/// 32 bytes of numbers, anywhere in memory.
+template <class Scalar>
+struct LanesOf;
+template <>
+struct LanesOf<float> {
+  using type [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = float;
+};
+template <>
+struct LanesOf<double> {
+  using type [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
+};
+template <class Scalar>
+using Lanes = typename LanesOf<Scalar>::type;
+template <class Scalar>
+constexpr Index lanes = 32 / static_cast<Index>(sizeof(Scalar));
+
+template <class Scalar>
+Lanes<Scalar> load(const Scalar* p) {
+  return *reinterpret_cast<const Lanes<Scalar>*>(p);
+}
+template <class Scalar>
+void store(Scalar* p, Lanes<Scalar> v) {
+  *reinterpret_cast<Lanes<Scalar>*>(p) = v;
+}
+
+/// Columns of a tile: two vectors each are 12 sums, which with the operands fill the registers.
+constexpr int widest = 6;
+/// Columns of A at a time: so much of B stays in the first cache.
+constexpr Index depth = 200;
+
+/// The tile C (thin_rows x columns) of sums over k products.
+template <class Scalar, int columns>
+struct Tile {
+  Lanes<Scalar> sums[columns][2] = {};  // not std::array, which would drop the type's attributes
+
+  /// += a column of A times an entry of B for each column.
+  template <class Entry>
+  void add(Lanes<Scalar> top, Lanes<Scalar> bottom, const Entry& entry) {
+#pragma GCC unroll 6
+    for (int j = 0; j < columns; ++j) {
+      const Scalar x = entry(j);
+      sums[j][0] += top * x;
+      sums[j][1] += bottom * x;
+    }
+  }
+};
+
+/// C += alpha A B for one tile. The first tile of some rows reads A itself and leaves its columns
+/// in `packed`, in order; the others read those.
+template <class Scalar, int columns, bool first>
+void tile_product(Index k, const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar alpha,
+                  Scalar* c, Index ldc, Scalar* packed) {
+  constexpr Index half = lanes<Scalar>;
+  Tile<Scalar, columns> tile;
+  for (Index p = 0; p < k; ++p, packed += 2 * half) {
+    if constexpr (first) {
+      const Scalar* column = a + p * lda;
+      store<Scalar>(packed, load(column));
+      store<Scalar>(packed + half, load(column + half));
+      __builtin_prefetch(column + 2 * half, 0, 2);
+    }
+    tile.add(load(packed), load(packed + half), [&](int j) { return b[p + j * ldb]; });
+  }
+  for (int j = 0; j < columns; ++j) {
+    Scalar* to = c + j * ldc;
+    const auto& sums = tile.sums[j];
+    store<Scalar>(to, load(to) + alpha * sums[0]);
+    store<Scalar>(to + half, load(to + half) + alpha * sums[1]);
+  }
+}
+
+/// Calls f with the number of columns as a constant.
+template <class F>
+void with_columns(int columns, const F& f) {
+  switch (columns) {
+    case 1:
+      return f(std::integral_constant<int, 1>{});
+    case 2:
+      return f(std::integral_constant<int, 2>{});
+    case 3:
+      return f(std::integral_constant<int, 3>{});
+    case 4:
+      return f(std::integral_constant<int, 4>{});
+    case 5:
+      return f(std::integral_constant<int, 5>{});
+    default:
+      return f(std::integral_constant<int, widest>{});
+  }
+}
+
+}  // namespace
+
+template <Real Scalar>
+bool thin_enough(Index m, Index n, Index k) {
+  return n >= 2 && n <= 64 && m >= thin_rows<Scalar> && k >= 8;
+}
+
+template <Real Scalar>
+void thin_multiply(Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
+                   const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
+  for (Index j = 0; j < n; ++j) {
+    Scalar* column = c + j * ldc;
+    if (beta == Scalar(0)) std::fill(column, column + m, Scalar(0));
+    if (beta != Scalar(0) && beta != Scalar(1)) {
+      for (Index i = 0; i < m; ++i) column[i] *= beta;
+    }
+  }
+  constexpr Index rows = thin_rows<Scalar>;
+  const Index blocks = (k + depth - 1) / depth, tiles = (n + widest - 1) / widest;
+  alignas(64) std::array<Scalar, static_cast<std::size_t>(rows * depth)> packed;
+  for (Index block = 0; block < blocks; ++block) {
+    const Index from = k * block / blocks, count = k * (block + 1) / blocks - from;
+    for (Index i = 0; i < m; i += rows) {
+      for (Index t = 0; t < tiles; ++t) {
+        const Index j = n * t / tiles;
+        with_columns(static_cast<int>(n * (t + 1) / tiles - j), [&](auto columns) {
+          const auto product =
+              t == 0 ? tile_product<Scalar, columns, true> : tile_product<Scalar, columns, false>;
+          product(count, a + i + from * lda, lda, b + from + j * ldb, ldb, alpha, c + i + j * ldc,
+                  ldc, packed.data());
+        });
+      }
+    }
+  }
+}
+
+template <Real Scalar>
+void OuterProduct<Scalar>::pack(MatrixIn<Scalar> A) {
+  constexpr Index rows = thin_rows<Scalar>;
+  rows_ = A.rows();
+  depth_ = A.cols();
+  const Index panels = (rows_ + rows - 1) / rows;
+  panels_.resize(static_cast<std::size_t>(panels * rows * depth_));
+  Scalar* to = panels_.data();
+  for (Index i = 0; i < rows_; i += rows) {
+    const Index count = std::min(rows, rows_ - i);
+    for (Index p = 0; p < depth_; ++p, to += rows) {
+      std::copy_n(A.data() + i + p * A.outerStride(), count, to);
+      std::fill(to + count, to + rows, Scalar(0));
+    }
+  }
+}
+
+template <Real Scalar>
+void OuterProduct<Scalar>::columns(MatrixIn<Scalar> B, Index first, Index count,
+                                   Scalar* out) const {
+  constexpr Index rows = thin_rows<Scalar>, half = lanes<Scalar>;
+  const Index ldb = B.outerStride();
+  for (Index j = 0; j < count; j += widest) {
+    const Scalar* b = B.data() + first + j;
+    with_columns(static_cast<int>(std::min<Index>(widest, count - j)), [&](auto columns) {
+      const Scalar* panel = panels_.data();
+      for (Index i = 0; i < rows_; i += rows) {
+        Tile<Scalar, columns> tile;
+        for (Index p = 0; p < depth_; ++p, panel += rows) {
+          const Scalar* entries = b + p * ldb;
+          tile.add(load(panel), load(panel + half), [&](int q) { return entries[q]; });
+        }
+        for (int q = 0; q < columns; ++q) {
+          Scalar* to = out + (j + q) * rows_ + i;
+          const auto& sums = tile.sums[q];
+          if (rows_ - i >= rows) {
+            store<Scalar>(to, sums[0]);
+            store<Scalar>(to + half, sums[1]);
+          } else {
+            std::memcpy(to, &sums, static_cast<std::size_t>(rows_ - i) * sizeof(Scalar));
+          }
+        }
+      }
+    });
+  }
+}
+
+template bool thin_enough<float>(Index, Index, Index);
+template bool thin_enough<double>(Index, Index, Index);
+template void thin_multiply(Index, Index, Index, float, const float*, Index, const float*, Index,
+                            float, float*, Index);
+template void thin_multiply(Index, Index, Index, double, const double*, Index, const double*, Index,
+                            double, double*, Index);
+template class OuterProduct<float>;
+template class OuterProduct<double>;
+
+}  // namespace symport

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// How runs become series, sentences and trajectories, and numbers a map.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "report/level_sets.hpp"
+#include "report/page.hpp"
+#include "report/sentences.hpp"
+#include "report/series.hpp"
+#include "report/svg.hpp"
+#include "symport/objectives/booth.hpp"
+
+namespace symport::cli::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+const double nan = std::nan("");
+
+/// A run as the reader makes it, with a trace of these losses.
+Run made_run(const std::string& seed, const std::vector<double>& losses,
+             const std::string& teleport = "never", const std::string& lr = "0.1") {
+  Run run;
+  run.directory = "run-" + seed;
+  run.command = "optimize";
+  run.config = {{"function", "booth"}, {"optimizer", "gd"}, {"lr", lr},
+                {"steps", "9"},        {"search", "auto"},  {"teleport", teleport}};
+  run.seed = seed;
+  run.status = "step_limit";
+  run.version = "0.1.0";
+  run.trace.index = "step";
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    run.trace.columns["step"].push_back(static_cast<double>(i));
+    run.trace.columns["seconds"].push_back(0.5 * static_cast<double>(i));
+    run.trace.columns["loss"].push_back(losses[i]);
+    run.trace.columns["grad_sq"].push_back(losses[i]);
+  }
+  if (teleport != "never") {
+    Certificate certificate;
+    certificate.step = 1;
+    certificate.accepted = true;
+    certificate.grad_sq_before = 1.0;
+    certificate.grad_sq_after = 4.0;
+    certificate.drift = 1e-15;
+    run.teleports.push_back(certificate);
+  }
+  return run;
+}
+
+const Measure loss_measure{.column = "loss", .name = "loss"};
+
+TEST(Series, SeedsFormOneSeriesAndConfigurationsSeveral) {
+  std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {2, 3}),
+                                made_run("0", {4, 0.5}, "1"),
+                                made_run("0", {4, 9}, "never", "0.2")};
+  runs[1].config["search"] = "fixed";  // nothing, where no teleport is made
+  const std::vector<Experiment> experiments = grouped(runs);
+  ASSERT_EQ(experiments.size(), 1u);
+  const auto& series = experiments[0].series;
+  ASSERT_EQ(series.size(), 3u);
+  EXPECT_EQ(series[0].runs.size(), 2u);
+  EXPECT_EQ(series[0].name, "lr 0.1, no teleports");
+  EXPECT_EQ(series[1].name, "lr 0.1, teleports at 1");
+  EXPECT_EQ(series[2].name, "lr 0.2, no teleports");
+  EXPECT_EQ(series[0].colour, 0);
+  EXPECT_EQ(series[0].base, series[1].base);
+  EXPECT_NE(series[0].base, series[2].base);
+
+  runs[2].config["function"] = "ellipse:5";
+  EXPECT_EQ(grouped(runs).size(), 2u);
+}
+
+TEST(Series, MeanAndDeviationAreThoseOfTheRuns) {
+  const std::vector<report::Run> runs{made_run("0", {4, 1, 0}), made_run("1", {2, 3}),
+                                      made_run("2", {6, 8})};
+  const std::vector<Experiment> experiments = grouped(runs);
+  const CurveFigure figure = curves(experiments[0], "loss", {"loss", "loss", true});
+  ASSERT_EQ(figure.series.size(), 1u);
+  const Series& series = figure.series[0];
+  EXPECT_THAT(series.x[0], ElementsAre(0.0, 1.0));
+  EXPECT_THAT(series.x[1], ElementsAre(0.0, 0.5));
+  ASSERT_EQ(series.y.size(), 2u);
+  EXPECT_DOUBLE_EQ(series.y[0], 4.0);
+  EXPECT_DOUBLE_EQ(series.y[1], 4.0);
+  EXPECT_DOUBLE_EQ(series.upper[0], 6.0);
+  EXPECT_DOUBLE_EQ(series.lower[0], 2.0);
+  EXPECT_DOUBLE_EQ(series.upper[1], 4.0 + std::sqrt(13.0));  // ((1-4)^2 + (3-4)^2 + (8-4)^2) / 2
+  EXPECT_DOUBLE_EQ(series.lower[1], 1.0) << "not below the smallest run";
+}
+
+TEST(Series, RunsThatWentAstrayAreLeftOutUnlessAllDid) {
+  std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {4, 5000}),
+                                made_run("2", {4, 3})};
+  Experiment experiment = grouped(runs)[0];
+  EXPECT_EQ(experiment.series[0].runs.size(), 3u);
+  EXPECT_DOUBLE_EQ(curves(experiment, "loss", {"loss", "loss", true}).series[0].y[1], 2.0);
+  for (report::Run& run : runs) run.status = "diverged";
+  experiment = grouped(runs)[0];
+  EXPECT_EQ(experiment.series[0].drawn.size(), 3u);
+  EXPECT_FALSE(went_astray(made_run("0", {4, 3999})));
+  EXPECT_TRUE(went_astray(made_run("0", {4, nan})));
+}
+
+TEST(Series, OneSeedStandsForAllInEverySeries) {
+  const std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {4, 2}),
+                                      made_run("0", {4, inf}, "1"), made_run("1", {4, 3}, "1")};
+  const Experiment experiment = grouped(runs)[0];
+  for (const RunSeries& series : experiment.series) EXPECT_EQ(series.example->seed, "1");
+  const CurveFigure figure = gradient_against_loss(experiment);
+  EXPECT_THAT(figure.series[0].x[0], ElementsAre(4.0, 2.0));
+  EXPECT_THAT(figure.series[1].teleports, ElementsAre(1u));
+}
+
+TEST(Sentences, CompareGradientsAtTheSameLoss) {
+  std::vector<report::Run> runs{made_run("0", {8, 4, 2, 1}), made_run("0", {8, 4, 1}, "1")};
+  // After the teleport at step 1 the squared gradient is 9 times the loss, without it is the loss.
+  runs[1].trace.columns["grad_sq"] = {8, 36, 9};
+  Finding finding = same_loss_finding(grouped(runs)[0]);
+  EXPECT_EQ(finding.verdict, Verdict::seen);
+  EXPECT_THAT(finding.text,
+              HasSubstr("9 times as large in the median of the losses between 1 and 4"));
+  runs[1].trace.columns["grad_sq"] = {8, 2, 0.5};
+  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::not_seen);
+  runs[0].trace.columns["loss"] = {100, 90, 80, 70};
+  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::open);
+}
+
+TEST(HeatMap, HasACellForEveryNumberAndMarksWhatIsLeftOut) {
+  HeatMap map;
+  map.id = "map";
+  map.title = "</svg><script>";
+  map.x = {1, 2};
+  map.y = {1e-9, 1e-5};
+  map.values = {2.0, 0.5, nan, 1.0};
+  const std::string svg = heat_map_svg(map);
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+  const auto count = [&](const std::string& what) {
+    std::size_t number = 0;
+    for (auto at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1)) ++number;
+    return number;
+  };
+  EXPECT_EQ(count("class=\"cell"), 4u);
+  EXPECT_EQ(count("class=\"cell omitted"), 1u);
+  // Twice and half are equally far from 1, in different colours.
+  EXPECT_EQ(count("class=\"cell s1\" fill=\"#0b5fa5\" fill-opacity=\"0.6\""), 1u);
+  EXPECT_EQ(count("class=\"cell s6\" fill=\"#8a5a3c\" fill-opacity=\"0.6\""), 1u);
+  EXPECT_THAT(svg, HasSubstr(">10⁻⁹<"));
+}
+
+TEST(Sentences, SayThatTeleportationHelped) {
+  const std::vector<report::Run> runs{made_run("0", {4, 0.1113}), made_run("0", {4, 1.2e-32}, "1")};
+  const Finding finding = end_finding(grouped(runs)[0], loss_measure);
+  EXPECT_EQ(finding.verdict, Verdict::seen);
+  EXPECT_THAT(finding.text, HasSubstr("1.2e-32 with and 0.1113 without"));
+  EXPECT_THAT(finding.text, Not(HasSubstr("did not help")));
+}
+
+TEST(Sentences, SayThatTeleportationDidNotHelp) {
+  for (const double worse : {3.3, 0.11, inf, nan}) {
+    const std::vector<report::Run> runs{made_run("0", {4, 0.11}), made_run("0", {4, worse}, "1")};
+    const Finding finding = end_finding(grouped(runs)[0], loss_measure);
+    EXPECT_EQ(finding.verdict, Verdict::not_seen) << worse;
+    EXPECT_THAT(finding.text, HasSubstr("Teleportation did not help here."));
+  }
+}
+
+TEST(Sentences, OneLuckySeedIsNotEnough) {
+  const std::vector<report::Run> runs{made_run("0", {4, 100}),    made_run("1", {4, 1}),
+                                      made_run("2", {4, 1}),      made_run("0", {4, 2}, "1"),
+                                      made_run("1", {4, 2}, "1"), made_run("2", {4, 2}, "1")};
+  const Finding finding = end_finding(grouped(runs)[0], loss_measure);
+  EXPECT_THAT(finding.text, HasSubstr("lower with in 1 of 3 seeds"));
+  EXPECT_EQ(finding.verdict, Verdict::not_seen);
+}
+
+TEST(Sentences, AnAccuracyShouldRise) {
+  const Measure accuracy{.column = "loss", .name = "accuracy", .larger_is_better = true};
+  const std::vector<report::Run> runs{made_run("0", {0.1, 0.8}), made_run("0", {0.1, 0.9}, "1")};
+  EXPECT_EQ(end_finding(grouped(runs)[0], accuracy).verdict, Verdict::seen);
+}
+
+TEST(Sentences, WithoutABaselineNothingIsClaimed) {
+  const std::vector<report::Run> runs{made_run("0", {4, 1e-9}, "1"),
+                                      made_run("0", {4, 1}, "never", "0.7")};
+  const Finding finding = end_finding(grouped(runs)[0], loss_measure);
+  EXPECT_EQ(finding.verdict, Verdict::open);
+  EXPECT_THAT(finding.text, HasSubstr("cannot be said"));
+}
+
+TEST(Sentences, GradientsAndLevelsComeFromTheCertificates) {
+  std::vector<report::Run> runs{made_run("0", {4, 1}, "1")};
+  EXPECT_EQ(gradient_finding(grouped(runs)[0]).verdict, Verdict::seen);
+  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::seen);
+  runs[0].teleports[0].grad_sq_after = 0.5;
+  runs[0].teleports[0].drift = 0.3;
+  EXPECT_EQ(gradient_finding(grouped(runs)[0]).verdict, Verdict::not_seen);
+  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::not_seen);
+  runs[0].teleports[0].drift = nan;
+  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::not_seen);
+}
+
+TEST(Trajectory, KnowsThePointThatATeleportLeft) {
+  const Booth booth;
+  Vector w{{5.0, -5.0}}, gradient(2);
+  const double rate = 0.01, before = booth.gradient(w, gradient);
+  const Vector left = w - rate * gradient;
+  report::Run run = made_run("0", {before, 7.0}, "1");
+  run.trace.columns["learning_rate"] = {rate, rate};
+  run.trace.columns["x1"] = {w[0], -1.0};
+  run.trace.columns["x2"] = {w[1], 2.0};
+  run.teleports[0].loss_before = booth.value(left);
+  const Trajectory way = trajectory(run, booth);
+  ASSERT_THAT(way.kind, ElementsAre(Frame::step, Frame::before_teleport, Frame::after_teleport));
+  EXPECT_DOUBLE_EQ(way.x[1], left[0]);
+  EXPECT_DOUBLE_EQ(way.y[1], left[1]);
+  EXPECT_DOUBLE_EQ(way.x[2], -1.0);
+  // A point with another loss than the certificate's is not believed.
+  run.teleports[0].loss_before *= 1.01;
+  EXPECT_THAT(trajectory(run, booth).kind, ElementsAre(Frame::step, Frame::after_teleport));
+}
+
+// ---- the page
+
+Report hostile_report() {
+  const std::string name = "</script><img src=x onerror=\"alert(1)\">";
+  CurveFigure figure;
+  figure.id = "loss";
+  figure.title = name;
+  figure.finding = {name, Verdict::seen};
+  figure.note = name;
+  figure.x_axes = {{"step", "step"}};
+  figure.y_axis = {"loss", "loss", true};
+  figure.series.push_back({.name = name, .colour = 1, .x = {{0, 1}}, .y = {2, inf}});
+  Section section{
+      name, name, {figure}, {{"runs", name, name, {{name}}, {{{name}}}}}, {{name, name}}};
+  return {name, name, {section}, name};
+}
+
+TEST(Page, HostileNamesAreNowhereMarkup) {
+  const std::string html = page(hostile_report());
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  EXPECT_EQ(html.find("</script>"), html.find("</script>\n<script>"));
+  EXPECT_THAT(html, HasSubstr("&lt;/script&gt;&lt;img"));
+  EXPECT_THAT(page_data(hostile_report()), Not(HasSubstr("<")));
+}
+
+TEST(Page, HasAPolicyThatAllowsNothingElseAndIsTheSameEveryTime) {
+  const std::string html = page(hostile_report());
+  EXPECT_THAT(html, HasSubstr("default-src 'none'; script-src 'sha256-"));
+  EXPECT_THAT(html, Not(HasSubstr("unsafe")));
+  EXPECT_THAT(html, Not(HasSubstr(" style=\"")));
+  EXPECT_EQ(html, page(hostile_report()));
+}
+
+TEST(PageData, WritesAColumnOnceAndRegularOnesShort) {
+  Report report = hostile_report();
+  auto& figure = std::get<CurveFigure>(report.sections[0].figures[0]);
+  figure.series[0].x = {{0, 1, 2, 3}};
+  figure.series[0].y = {5, 1, 2, 9};
+  figure.series.push_back(figure.series[0]);
+  EXPECT_THAT(
+      page_data(report),
+      HasSubstr(
+          R"({"columns":["AAAAAAAAFEAAAAAAAADwPwAAAAAAAABAAAAAAAAAIkA=",{"from":0.0,"by":1.0,"count":4}],)"));
+}
+
+}  // namespace
+}  // namespace symport::cli::report

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "symport/objectives/mlp_objective.hpp"
+
+/// Losses by their formulas in long double, with nothing of the library but the shapes: what the
+/// property tests measure a teleport with.
+namespace symport::testing {
+
+using Long = long double;
+/// Flat parameters to loss.
+using ExactLoss = std::function<Long(const std::vector<Long>&)>;
+
+inline Long exact_activation(const Activation& activation, Long x) {
+  const auto N = static_cast<Long>(activation.parameter());
+  const auto sigmoid = [](Long z) {
+    return z >= 0 ? 1 / (1 + std::exp(-z)) : std::exp(z) / (1 + std::exp(z));
+  };
+  switch (activation.kind()) {
+    case Activation::Kind::linear:
+      return x;
+    case Activation::Kind::leaky_relu:
+      return x > 0 ? x : N * x;
+    case Activation::Kind::relu:
+      return x > 0 ? x : 0;
+    case Activation::Kind::tanh:
+      return std::tanh(x);
+    case Activation::Kind::sigmoid:
+      return sigmoid(x);
+    case Activation::Kind::asinh:
+      return std::asinh(x);
+    case Activation::Kind::tanh_extended:
+      return std::tanh(x) + std::exp(x - N) - std::exp(-x - N);
+    case Activation::Kind::sigmoid_extended:
+      return sigmoid(x) + std::exp(x - N) - std::exp(-x - N);
+    case Activation::Kind::gelu:
+      return 0.5L * x * std::erfc(-x / std::sqrt(2.0L));
+  }
+  return std::numeric_limits<Long>::quiet_NaN();
+}
+
+/// The loss of a network on a batch, sample by sample.
+template <Real Scalar>
+ExactLoss exact_network_loss(const Mlp& network, const Loss& loss, const MatrixOf<Scalar>& X,
+                             const Targets<Scalar>& targets) {
+  return [=](const std::vector<Long>& w) {
+    Long total = 0;
+    for (Index i = 0; i < X.cols(); ++i) {
+      std::vector<Long> h(X.col(i).begin(), X.col(i).end());
+      std::size_t at = 0;
+      for (Index m = 1; m <= network.layers(); ++m) {
+        const auto out = static_cast<std::size_t>(network.width(m));
+        std::vector<Long> z(out, 0);
+        for (const Long input : h) {
+          for (std::size_t k = 0; k < out; ++k) z[k] += w[at + k] * input;
+          at += out;
+        }
+        if (network.biases()) {
+          for (std::size_t k = 0; k < out; ++k) z[k] += w[at + k];
+          at += out;
+        }
+        if (m < network.layers()) {
+          for (Long& value : z) value = exact_activation(network.activation(), value);
+        }
+        h = std::move(z);
+      }
+      if (loss.categorical()) {
+        Long largest = h[0], sum = 0;
+        for (const Long z : h) largest = std::max(largest, z);
+        for (const Long z : h) sum += std::exp(z - largest);
+        const auto right = static_cast<std::size_t>(targets.classes[static_cast<std::size_t>(i)]);
+        total += std::log(sum) + largest - h[right];
+      } else {
+        Long squares = 0;
+        for (std::size_t k = 0; k < h.size(); ++k) {
+          const Long miss = h[k] - static_cast<Long>(targets.values(static_cast<Index>(k), i));
+          squares += miss * miss;
+        }
+        const bool half = loss.kind() == Loss::Kind::half_sum_squares;
+        total += half ? squares / 2 : squares / static_cast<Long>(h.size());
+      }
+    }
+    return loss.reduction() == Loss::Reduction::mean ? total / static_cast<Long>(X.cols()) : total;
+  };
+}
+
+template <Real Scalar>
+std::vector<Long> exact(const VectorOf<Scalar>& w) {
+  return {w.begin(), w.end()};
+}
+
+/// By how much the loss can change when every parameter is off by one rounding: each alone, added
+/// up, or all together, each to its worse side. Nobody who keeps parameters in this precision can
+/// keep the loss better.
+template <Real Scalar>
+Long rounding_of_loss(const ExactLoss& loss, const VectorOf<Scalar>& w) {
+  constexpr Long unit = std::numeric_limits<Scalar>::epsilon() / 2;
+  const std::vector<Long> here = exact(w);
+  std::vector<Long> near = here, worst = here;
+  const Long value = loss(here);
+  Long sum = 0;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    near[i] = here[i] * (1 + unit);
+    const Long change = loss(near) - value;
+    near[i] = here[i];
+    sum += std::abs(change);
+    worst[i] = here[i] * (change < 0 ? 1 - unit : 1 + unit);
+  }
+  return std::max(sum, std::abs(loss(worst) - value));
+}
+
+/// The change of the loss over |L| + 1000 r / tolerance, r the rounding above at the worse of both
+/// points: the drift of `search/certificate.hpp`, with everything measured. The sum of both terms
+/// is there because the certificate evaluates the loss in the network's own precision.
+template <Real Scalar>
+double exact_drift(const ExactLoss& loss, const VectorOf<Scalar>& before,
+                   const VectorOf<Scalar>& after, double tolerance) {
+  const Long start = loss(exact(before)), change = std::abs(loss(exact(after)) - start);
+  if (change <= tolerance * std::abs(start)) {
+    return change == 0 ? 0.0 : static_cast<double>(change / std::abs(start));
+  }
+  const Long r = std::max(rounding_of_loss(loss, before), rounding_of_loss(loss, after));
+  return static_cast<double>(change / (std::abs(start) + 1000 * r / tolerance));
+}
+
+}  // namespace symport::testing

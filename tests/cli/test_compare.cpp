@@ -290,17 +290,17 @@ TEST(Compare, DoesNotReplaceResultsWithoutForce) {
 }
 
 TEST(Compare, WhenInterruptedItKeepsTheSeedsThatAreComplete) {
-  const Finished run =
-      symport({"compare", "booth", "--method", "gd", "--lr", "0.05", "--budget", "300ms", "--json"},
-              {.meanwhile = [](int process) {
-                std::this_thread::sleep_for(std::chrono::milliseconds(1300));
-                ::kill(process, SIGINT);
-              }});
+  const Finished run = symport({"compare", "booth", "--method", "gd", "--lr", "0.05", "--budget",
+                                "50ms", "--seeds", "2000", "--json"},
+                               {.meanwhile = [](int process) {
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+                                 ::kill(process, SIGINT);
+                               }});
   EXPECT_EQ(run.exit_code, 130) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("of 10 seeds"));
+  EXPECT_THAT(run.err, HasSubstr("of 2000 seeds"));
   const json result = json::parse(run.out);
   EXPECT_EQ(result["status"], "interrupted");
-  EXPECT_LT(result["seeds"].size(), 10u);
+  EXPECT_LT(result["seeds"].size(), 2000u);
   EXPECT_EQ(method_of(result, "gd")["runs"].size(), result["seeds"].size());
   const Finished early =
       symport({"compare", "booth", "--budget", "1000s"}, {.meanwhile = [](int process) {

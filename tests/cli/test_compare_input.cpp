@@ -147,7 +147,7 @@ TEST(CompareMethod, PlainFormsAreAddedOnceAndComeFirst) {
   };
   EXPECT_EQ(names(compare::with_baselines(
                 parsed({"gd+teleport:at=0", "adam", "adam+teleport:at=0", "gd+random:at=0"}))),
-            (Words{"gd", "adam", "gd+teleport:at=0", "adam+teleport:at=0", "gd+random:at=0"}));
+            (Words{"adam", "gd", "gd+teleport:at=0", "adam+teleport:at=0", "gd+random:at=0"}));
   EXPECT_EQ(names(compare::with_baselines(parsed({"newton"}))), (Words{"newton"}));
 }
 

@@ -166,10 +166,11 @@ report::Finding finding_of(const std::vector<Judgement>& list, const std::string
   Verdict verdict = Verdict::partly;
   if (helped == parts.size()) verdict = Verdict::seen;
   if (helped == 0) verdict = not_helped > 0 ? Verdict::not_seen : Verdict::open;
-  return {
-      expected + join(parts, "; ") +
-          (helped == 0 && not_helped == parts.size() ? ". Teleportation did not help here." : "."),
-      verdict};
+  return {expected + join(parts, "; ") +
+              (helped == 0 && not_helped == parts.size()
+                   ? ". Beside the best plain method teleportation did not help here."
+                   : "."),
+          verdict};
 }
 
 CurveFigure loss_figure(const Comparison& comparison, const ProblemResult& problem,
@@ -299,7 +300,8 @@ Table method_table(const Comparison& comparison, const ProblemResult& problem,
          count(s.teleports),
          count(s.refused),
          s.accepted == 0 ? Cell{"", std::nullopt} : number_cell(s.drift),
-         count(s.diverged)});
+         count(s.diverged),
+         {s.refusal}});
   }
   return table;
 }
@@ -312,15 +314,15 @@ Table verdict_table(const std::vector<Judgement>& list) {
                   "the pairs with its interval. Helped: the interval is above 1. Did not help: "
                   "it ends below {}.",
                   worthwhile),
-      {{"method"}, {"problem"}, {"against"}, {"outcome"}, {"speed-up", true}, {"pairs", true}},
+      {{"method"}, {"problem"}, {"against"}, {"pairs", true}, {"speed-up", true}, {"outcome"}},
       {}};
   for (const Judgement& j : list) {
     table.rows.push_back({{j.method},
                           {j.problem.empty() ? "all" : j.problem},
                           {j.baseline.empty() ? "each problem's best" : j.baseline},
-                          {std::string(to_string(j.outcome))},
+                          number_cell(static_cast<double>(j.pairs)),
                           {interval_text(j.speed_up), j.speed_up.median.low},
-                          number_cell(static_cast<double>(j.pairs))});
+                          {std::string(to_string(j.outcome))}});
   }
   return table;
 }

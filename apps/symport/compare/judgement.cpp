@@ -82,7 +82,7 @@ std::string words(const Judgement& j, const Comparison& comparison) {
   }
   switch (j.outcome) {
     case Outcome::helped:
-      return text + ".";
+      return text + (j.reached < j.baseline_reached ? ". But it gets there less often." : ".");
     case Outcome::did_not_help:
       if (j.speed_up.interval.high < 1.0) {
         return text + fmt::format(". It was slower by a factor of {:.3g} or more.",
@@ -137,7 +137,7 @@ Outcome outcome_of(const MedianInterval& speed_up) {
 std::string interval_text(const MedianInterval& value) {
   const auto [low, high] = value.median;
   std::string text;
-  if (low == high) {
+  if (bound_text(low) == bound_text(high)) {
     text = bound_text(low);
   } else if (std::isinf(high)) {
     text = low > 0.0 ? "at least " + bound_text(low) : "unknown";

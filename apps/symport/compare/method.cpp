@@ -150,10 +150,12 @@ std::vector<Method> with_baselines(const std::vector<Method>& methods) {
     if (!known) all.push_back(method);
   };
   for (const Method& method : methods) {
+    if (!method.teleports()) add(method);
+  }
+  for (const Method& method : methods) {
     if (method.teleports()) add(parse_method(method.optimizer));
   }
   for (const Method& method : methods) add(method);
-  std::stable_partition(all.begin(), all.end(), [](const Method& m) { return !m.teleports(); });
   return all;
 }
 

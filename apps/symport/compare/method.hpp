@@ -30,8 +30,9 @@ struct Method {
 /// suggested), a malformed value, or a teleport without a schedule.
 Method parse_method(const std::string& text, const std::string& origin = "--method");
 
-/// The methods of a comparison: those written, each once, and before them the plain form of every
-/// optimizer that is there with teleports only: without it nothing could be said about them.
+/// The methods of a comparison, each once: the plain ones, then the plain form of every optimizer
+/// that is there with teleports only (without it little could be said about them), then those that
+/// teleport.
 std::vector<Method> with_baselines(const std::vector<Method>& methods);
 
 }  // namespace symport::cli::compare

@@ -14,9 +14,10 @@ namespace symport::testing {
 /// were. A failing case is shrunk and printed by rapidcheck.
 inline long teleport_at_random(int count) {
   Tally tally;
+  std::uint64_t seed = 20220524;  // another one for each property
   const auto check = [&](const std::string& name, const auto& property) {
     rc::detail::TestParams parameters;
-    parameters.seed = 20220524;
+    parameters.seed = seed++;
     parameters.maxSuccess = count;
     const auto result =
         rc::detail::checkTestable(property, rc::detail::TestMetadata{name, name}, parameters);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/factored_weights.hpp"
 
+#include "core/thin_products.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
@@ -24,6 +25,7 @@ FactoredWeights<Scalar>::FactoredWeights(const MlpObjective<Scalar>& objective,
       start_frames_(at_index(network_.layers()) + 1),
       start_h_(at_index(network_.layers())),
       start_z_(at_index(network_.layers())),
+      start_transposed_(at_index(network_.layers()) + 1),
       elements_(at_index(network_.layers())),
       reads_(at_index(network_.layers()) + 1, 1) {
   for (Index m = 1; m < network_.layers(); ++m) {
@@ -135,10 +137,23 @@ void FactoredWeights<Scalar>::times(Index m, const GlPosition<Scalar>& at, Matri
 }
 
 template <Real Scalar>
+void FactoredWeights<Scalar>::frame_transposed_times(Index m, MatrixIn<Scalar> Y,
+                                                     MatrixOut<Scalar> out) {
+  // Products of few columns are faster with W' itself, and the start's W serves many.
+  if (frame(m).W.size() > 0 || !thin_enough<Scalar>(out.rows(), Y.cols(), Y.rows())) {
+    multiply<Scalar>(1, true, weights(m), false, Y, 0, out);
+    return;
+  }
+  MatrixOf<Scalar>& transposed = start_transposed_[at_index(m)];
+  if (transposed.size() == 0) transposed = weights(m).transpose();
+  multiply<Scalar>(1, false, transposed, false, Y, 0, out);
+}
+
+template <Real Scalar>
 void FactoredWeights<Scalar>::transposed_times(Index m, const GlPosition<Scalar>& at,
                                                MatrixIn<Scalar> Y, MatrixOut<Scalar> out) {
   const Frame& f = frame(m);
-  multiply<Scalar>(1, true, weights(m), false, Y, 0, out);
+  frame_transposed_times(m, Y, out);
   count(m, Y.cols());
   if (moved(m)) {
     shift_ = at.z[at_index(m)] - f.z;

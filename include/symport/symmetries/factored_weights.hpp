@@ -75,6 +75,8 @@ class FactoredWeights {
   /// W <- (W + (z - z_m) l_(m-1)) (elements not folded yet)^-1, at a position.
   void transform(Index m, const GlPosition<Scalar>& at, MatrixOut<Scalar> W);
   void fold(Index m, const GlPosition<Scalar>& at);
+  /// out <- W'Y with the frame's W_m.
+  void frame_transposed_times(Index m, MatrixIn<Scalar> Y, MatrixOut<Scalar> out);
   void count(Index m, Index columns);
 
   Mlp network_;
@@ -82,6 +84,7 @@ class FactoredWeights {
   Index samples_;
   std::vector<Frame> frames_, start_frames_;
   std::vector<MatrixOf<Scalar>> start_h_, start_z_;
+  std::vector<MatrixOf<Scalar>> start_transposed_;  ///< W_m', from the first thin product with it
   std::vector<std::vector<LowRankElement<Scalar>>> elements_;  ///< accepted, oldest first
   std::vector<Index> reads_;
   double work_ = 0.0;

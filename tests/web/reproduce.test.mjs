@@ -120,6 +120,23 @@ test("has all trajectories, and each can be stepped through", async () => {
   }
 });
 
+test("all trajectories can be stepped through together", async () => {
+  await page.selectOption("#level-sets select", "-1");
+  const places = () => page.locator("#level-sets .marker").evaluateAll(
+    (all) => all.map((marker) => [marker.getAttribute("cx"), marker.getAttribute("cy")]));
+  const start = await places();
+  assert.equal(start.length, 3);
+  // The one with teleports leads: before and after the first, then step 1, where Newton has arrived.
+  for (let i = 0; i < 2; ++i) await page.click("#level-sets [data-move=forward]");
+  const moved = await places();
+  for (const i of [0, 1, 2]) assert.notDeepEqual(moved[i], start[i]);
+  const loss = (run) => Number(readTrace(`out/trajectory/${run}-0`)[1].loss);
+  const text = await page.locator("#level-sets .position").textContent();
+  assert.match(text, /^step 1, loss: teleportation [\d.]+, gradient descent [\d.]+, Newton 0$/);
+  assert.equal(Number(await page.getAttribute("#level-sets .position", "data-loss")), loss("teleportation"));
+  assert.equal(loss("newton"), 0);
+});
+
 test("curves that go back and forth are hovered, followed and hidden", async () => {
   const picture = () => page.evaluate(() => document.querySelector("#gradient-loss canvas").toDataURL());
   const trace = readTrace("out/trajectory/gradient-descent-0");

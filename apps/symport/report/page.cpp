@@ -136,7 +136,7 @@ void write_figure(Writer& out, const LevelSetFigure& figure) {
     for (std::size_t i = 0; i < figure.trajectories.size(); ++i) {
       out.add("<option value=\"{}\">{}</option>", i, escaped(figure.trajectories[i].name));
     }
-    out.raw("</select></label>");
+    out.raw("<option value=\"-1\">all together</option></select></label>");
   }
   out.raw("<div class=\"buttons\">");
   write_button(out, "previous-jump", "Previous teleport", "M3 3h2v10H3zM13 3v10L6 8z");

@@ -264,6 +264,39 @@ TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
   EXPECT_THROW(checkpoint_from_arrays<float>(good, "c.npz"), InvalidArgument);
 }
 
+TEST(Checkpoint, KeepsThePointsOfItsTrace) {
+  Checkpoint<double> checkpoint;
+  checkpoint.w = Vector{{1.0, 2.0}};
+  checkpoint.trace.rows.resize(2);
+  checkpoint.trace.points = {Vector{{0.5, -1.0}}, Vector{{0.25, 3.0}}};
+  EXPECT_EQ(through_arrays(checkpoint).trace.points, checkpoint.trace.points);
+  ArrayMap arrays = checkpoint_arrays(checkpoint);
+  arrays["points"] = {{1, 2}, std::vector<double>{0.5, -1.0}};
+  EXPECT_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"), InvalidArgument);
+}
+
+TEST(Checkpoint, BeyondTheEpochOrWithBadOptionsIsRefused) {
+  const Minibatches<double> problem;
+  Checkpoint<double> beyond;
+  beyond.w = problem.start;
+  beyond.step = 8;  // of the steps 0, ..., 7
+  const auto refused = [&](const auto& change) {
+    auto options = problem.options();
+    change(options);
+    Vector w = problem.start;
+    EXPECT_THROW(train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                                         GradientDescent<double>(), w, options),
+                 InvalidArgument);
+    EXPECT_TRUE((w.array() == problem.start.array()).all());
+  };
+  refused([&](auto& options) { options.checkpoints.resume = &beyond; });
+  refused([](auto& options) { options.epochs = -1; });
+  refused([](auto& options) { options.batch_size = 0; });
+  refused([](auto& options) { options.teleport_batches = 0; });
+  refused([](auto& options) { options.patience = -1; });
+  refused([](auto& options) { options.teleport.symmetry = nullptr; });
+}
+
 TEST(Checkpoint, OfAnotherOptimizerOrWithHalfATraceIsRefused) {
   const Minibatches<double> problem;
   auto options = problem.options();

@@ -289,6 +289,17 @@ TEST(Compare, DoesNotReplaceResultsWithoutForce) {
   EXPECT_EQ(symport(forced).exit_code, 0);
 }
 
+TEST(Compare, WritesItsFilesEvenWhereNothingCanBePrinted) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "runs";
+  const Finished run = symport({"compare", "booth", "--method", "gd", "--lr", "0.05", "--budget",
+                                "9evals", "--seeds", "1", "--out", out},
+                               {.stdout_file = "/dev/full"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("cannot write to standard output"));
+  EXPECT_EQ(json::parse(read_file(out + "/comparison.json"))["status"], "done");
+}
+
 TEST(Compare, WhenInterruptedItKeepsTheSeedsThatAreComplete) {
   const Finished run = symport({"compare", "booth", "--method", "gd", "--lr", "0.05", "--budget",
                                 "50ms", "--seeds", "2000", "--json"},

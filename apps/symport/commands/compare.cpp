@@ -204,14 +204,18 @@ int run_compare(const Given& given) {
     print_error("symport compare: interrupted before the first seed was complete\n");
     return exit_interrupted;
   }
-  print(json ? compare::compare_json(result) : compare::compare_text(result, Style::for_stdout()));
-  if (directory) {
-    write_files(result, *directory);
-    if (!quiet) print_error(fmt::format("Written to {}\n", directory->path().string()));
-  }
-  if (page) {
-    page->write(compare::compare_report(result));
-    if (!quiet) print_error(fmt::format("Written to {}\n", page->path().string()));
+  do_both(
+      [&] {
+        if (directory) write_files(result, *directory);
+        if (page) page->write(compare::compare_report(result));
+      },
+      [&] {
+        print(json ? compare::compare_json(result)
+                   : compare::compare_text(result, Style::for_stdout()));
+      });
+  for (const auto& written :
+       {directory ? directory->path() : fs::path(), page ? page->path() : fs::path()}) {
+    if (!quiet && !written.empty()) print_error(fmt::format("Written to {}\n", written.string()));
   }
   if (!result.interrupted) return exit_done;
   print_error(fmt::format("symport compare: interrupted; this is about {} of {} seeds\n",

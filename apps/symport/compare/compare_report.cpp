@@ -58,10 +58,10 @@ Crossing at_step(const Entry& entry, double step) {
                                         [](double s, const Cost& at) { return s < at.steps; });
     const auto index = static_cast<std::size_t>(after - trial.points.begin());
     if (index == 0) continue;
-    const bool over = index == trial.points.size() && step > trial.points.back().steps;
-    const bool lost = over && trial.status == RunStatus::diverged;
+    const bool ended = index == trial.points.size() && step > trial.points.back().steps;
+    const bool lost = ended && trial.status == RunStatus::diverged;
     crossing.losses.push_back(lost ? infinity : trial.losses[index - 1]);
-    if (lost) continue;  // a run that has ended has no time
+    if (ended) continue;  // it stays where it is, and spends nothing any more
     crossing.evaluations.push_back(trial.points[index - 1].evaluations);
     crossing.seconds.push_back(trial.points[index - 1].seconds);
   }
@@ -75,19 +75,15 @@ double quantile(std::vector<double>& values, double part) {
   return values[static_cast<std::size_t>(std::lround(part * last))];
 }
 
-/// The steps at which a method's curve is drawn: densely at first, up to where all its runs are.
+/// The steps at which a method's curve is drawn: densely at first, up to where a budget ends.
 std::vector<double> drawn_steps(const Entry& entry) {
-  double last = infinity;
+  double last = infinity, longest = 0.0;
   for (const Trial& trial : entry.trials) {
     if (trial.points.empty()) continue;
-    if (trial.status != RunStatus::diverged) last = std::min(last, trial.points.back().steps);
+    longest = std::max(longest, trial.points.back().steps);
+    if (trial.status == RunStatus::step_limit) last = std::min(last, trial.points.back().steps);
   }
-  if (std::isinf(last)) {  // all diverged
-    last = 0.0;
-    for (const Trial& trial : entry.trials) {
-      if (!trial.points.empty()) last = std::max(last, trial.points.back().steps);
-    }
-  }
+  if (std::isinf(last)) last = longest;  // all diverged or converged
   std::set<double> steps{0.0, last};
   for (int i = 0; i <= curve_points; ++i) {
     const double part = static_cast<double>(i) / curve_points;

@@ -98,7 +98,8 @@ TEST(Demo, TeleportationNeverEndsAboveDescentAtTheSameRate) {
     if (row["method"] == "gradient descent") plain = row["final_loss"];
     if (row["method"] == "Symport's search") {
       EXPECT_LE(row["final_loss"], plain) << row["function"];
-      EXPECT_LE(row["drift"], 1e-10) << row["function"];
+      // Factorization teleports at losses near 1e-12, where rounding alone is some 1e-10 of them.
+      EXPECT_LE(row["drift"], 1e-9) << row["function"];
       ++compared;
     }
     const std::string folder = directory / "demo/" + row["folder"].get<std::string>();

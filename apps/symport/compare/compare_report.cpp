@@ -277,7 +277,8 @@ Table method_table(const Comparison& comparison, const ProblemResult& problem,
        {"teleports", true},
        {"refused", true},
        {"largest drift", true},
-       {"diverged", true}},
+       {"diverged", true},
+       {"why refused"}},
       {}};
   for (std::size_t m = 0; m < problem.entries.size(); ++m) {
     const Entry& entry = problem.entries[m];

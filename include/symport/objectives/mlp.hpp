@@ -56,7 +56,7 @@ class Mlp {
   }
 
  private:
-
+  // What was given, then what follows from it.
   std::vector<Index> widths_;
   Activation activation_;
   bool biases_ = false;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "symport/symmetries/gl_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+
+#include "support/networks.hpp"
+
+namespace symport {
+namespace {
+
+using testing::random_problem;
+
+TEST(GlState, GroupLawsHoldOnWeightsAndLeftInverses) {
+  Random random(30);
+  for (const char* activation :
+       {"linear", "leaky_relu:0.1", "asinh", "tanh_extended:6", "sigmoid_extended:6"}) {
+    for (const bool biases : {false, true}) {
+      auto [objective, w] =
+          random_problem<double>({6, 7, 5, 8, 3}, activation, "cross_entropy", biases, 4, random);
+      for (const double size : {0.0, 1e-6, 0.3}) {
+        std::vector<Matrix> a, b, ab, inverse;
+        for (const Index d : {7, 5, 8}) {
+          a.push_back(Matrix::Identity(d, d) + size * random.normal_matrix(d, d) / d);
+          b.push_back(Matrix::Identity(d, d) + size * random.normal_matrix(d, d) / d);
+          ab.push_back(a.back() * b.back());
+          inverse.push_back(a.back().inverse());
+        }
+        const GlState<double> start(objective, w);
+        GlState<double> twice = start, once = start, back = start;
+        twice.act(b);
+        twice.act(a);
+        once.act(ab);
+        back.act(a);
+        if (size == 0.3) {
+          EXPECT_GT((back.W(1) - start.W(1)).norm(), 1e-3) << activation;
+        }
+        back.act(inverse);
+        for (Index m = 1; m <= 4; ++m) {
+          EXPECT_LT((twice.W(m) - once.W(m)).norm(), 1e-10 * once.W(m).norm()) << activation;
+          EXPECT_LT((back.W(m) - start.W(m)).norm(), 1e-10 * start.W(m).norm()) << activation;
+          if (m == 4) continue;
+          EXPECT_LT((twice.ell(m - 1) - once.ell(m - 1)).norm(), 1e-10 * once.ell(m - 1).norm());
+          EXPECT_LT((back.ell(m - 1) - start.ell(m - 1)).norm(), 1e-10 * start.ell(m - 1).norm());
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace symport

@@ -59,13 +59,21 @@ void keep_blas_to_one_thread() {
 template <Real Scalar>
 void product(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
              const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
-  if (ta || tb || !thin_enough<Scalar>(m, n, k)) {
-    blas(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  if (ta && !tb && thin_enough_transposed<Scalar>(m, n, k)) {
+    thin_transposed(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     return;
   }
-  const Index rest = m % thin_rows<Scalar>, most = m - rest;
-  thin_multiply(most, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  if (rest > 0) blas(ta, tb, rest, n, k, alpha, a + most, lda, b, ldb, beta, c + most, ldc);
+  if (!ta && !tb && thin_enough<Scalar>(m, n, k)) {
+    thin_multiply(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    return;
+  }
+  if (!ta && tb && k <= 64 && thin_enough<Scalar>(m, n, k)) {
+    const Eigen::Map<const MatrixOf<Scalar>, 0, Eigen::OuterStride<>> B(b, n, k, {ldb});
+    const MatrixOf<Scalar> turned = B.transpose();
+    thin_multiply(m, n, k, alpha, a, lda, turned.data(), k, beta, c, ldc);
+    return;
+  }
+  blas(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 /// Multiplications from which a second thread is worth waking.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -35,6 +36,25 @@ void store(Scalar* p, Lanes<Scalar> v) {
   *reinterpret_cast<Lanes<Scalar>*>(p) = v;
 }
 
+/// Zeros, then the `count` numbers before `end`; those before them may be read.
+template <class Scalar>
+Lanes<Scalar> load_last(const Scalar* end, Index count) {
+  using Bits [[gnu::vector_size(32)]] =
+      std::conditional_t<sizeof(Scalar) == 4, std::int32_t, std::int64_t>;
+  Bits mask;
+  for (Index i = 0; i < lanes<Scalar>; ++i) mask[i] = i < lanes<Scalar> - count ? 0 : -1;
+  return Lanes<Scalar>(Bits(load(end - lanes<Scalar>)) & mask);
+}
+
+/// The sum of the lanes.
+float total(Lanes<float> v) {
+  using Four [[gnu::vector_size(16)]] = float;
+  const Four s = Four(__builtin_shufflevector(v, v, 0, 1, 2, 3)) +
+                 Four(__builtin_shufflevector(v, v, 4, 5, 6, 7));
+  return (s[0] + s[2]) + (s[1] + s[3]);
+}
+double total(Lanes<double> v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+
 /// Columns of a tile: two vectors each are 12 sums, which with the operands fill the registers.
 constexpr int widest = 6;
 /// Columns of A at a time: so much of B stays in the first cache.
@@ -57,11 +77,11 @@ struct Tile {
   }
 };
 
-/// C += alpha A B for one tile. The first tile of some rows reads A itself and leaves its columns
-/// in `packed`, in order; the others read those.
+/// C <- alpha A B + beta C for one tile. The first tile of some rows reads A itself and leaves its
+/// columns in `packed`, in order; the others read those.
 template <class Scalar, int columns, bool first>
 void tile_product(Index k, const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar alpha,
-                  Scalar* c, Index ldc, Scalar* packed) {
+                  Scalar beta, Scalar* c, Index ldc, Scalar* packed) {
   constexpr Index half = lanes<Scalar>;
   Tile<Scalar, columns> tile;
   for (Index p = 0; p < k; ++p, packed += 2 * half) {
@@ -75,9 +95,50 @@ void tile_product(Index k, const Scalar* a, Index lda, const Scalar* b, Index ld
   }
   for (int j = 0; j < columns; ++j) {
     Scalar* to = c + j * ldc;
-    const auto& sums = tile.sums[j];
-    store<Scalar>(to, load(to) + alpha * sums[0]);
-    store<Scalar>(to + half, load(to + half) + alpha * sums[1]);
+    Lanes<Scalar> top = alpha * tile.sums[j][0], bottom = alpha * tile.sums[j][1];
+    if (beta != Scalar(0)) {
+      top += beta * load(to);
+      bottom += beta * load(to + half);
+    }
+    store<Scalar>(to, top);
+    store<Scalar>(to + half, bottom);
+  }
+}
+
+/// Columns of A and of B in a tile of A'B: 10 sums and 6 operands fill the registers.
+constexpr int most_left = 5, most_right = 2;
+/// Rows of A and B at a time: so much of B stays in the second cache.
+constexpr Index transposed_depth = 1024;
+
+/// C <- alpha A'B + beta C for one tile: every entry sums products down a column of A and one of B.
+template <class Scalar, int rows, int columns>
+void transposed_tile(Index k, const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar alpha,
+                     Scalar beta, Scalar* c, Index ldc) {
+  Lanes<Scalar> sums[columns][rows] = {};
+  const auto add = [&](const auto& read) {
+    Lanes<Scalar> left[rows];
+#pragma GCC unroll 5
+    for (int i = 0; i < rows; ++i) left[i] = read(a + i * lda);
+#pragma GCC unroll 2
+    for (int j = 0; j < columns; ++j) {
+      const Lanes<Scalar> right = read(b + j * ldb);
+#pragma GCC unroll 5
+      for (int i = 0; i < rows; ++i) sums[j][i] += left[i] * right;
+    }
+  };
+  const Index rest = k % lanes<Scalar>;
+  for (Index p = 0; p < k - rest; p += lanes<Scalar>) {
+    add([&](const Scalar* x) { return load(x + p); });
+  }
+  if (rest > 0) add([&](const Scalar* x) { return load_last(x + k, rest); });
+#pragma GCC unroll 2
+  for (int j = 0; j < columns; ++j) {
+#pragma GCC unroll 5
+    for (int i = 0; i < rows; ++i) {
+      Scalar& to = c[i + j * ldc];
+      const Scalar product = alpha * total(sums[j][i]);
+      to = beta == Scalar(0) ? product : product + beta * to;
+    }
   }
 }
 
@@ -110,28 +171,63 @@ bool thin_enough(Index m, Index n, Index k) {
 template <Real Scalar>
 void thin_multiply(Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
                    const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
-  for (Index j = 0; j < n; ++j) {
-    Scalar* column = c + j * ldc;
-    if (beta == Scalar(0)) std::fill(column, column + m, Scalar(0));
-    if (beta != Scalar(0) && beta != Scalar(1)) {
-      for (Index i = 0; i < m; ++i) column[i] *= beta;
-    }
-  }
   constexpr Index rows = thin_rows<Scalar>;
   const Index blocks = (k + depth - 1) / depth, tiles = (n + widest - 1) / widest;
   alignas(64) std::array<Scalar, static_cast<std::size_t>(rows * depth)> packed;
+  alignas(64) std::array<Scalar, static_cast<std::size_t>(rows * widest)> edge;
   for (Index block = 0; block < blocks; ++block) {
     const Index from = k * block / blocks, count = k * (block + 1) / blocks - from;
+    const Scalar keep = block == 0 ? beta : Scalar(1);
     for (Index i = 0; i < m; i += rows) {
+      // The last rows are computed with some before them, in a tile aside.
+      const Index first = std::min(i, m - rows), height = rows - (i - first);
       for (Index t = 0; t < tiles; ++t) {
-        const Index j = n * t / tiles;
-        with_columns(static_cast<int>(n * (t + 1) / tiles - j), [&](auto columns) {
+        const Index j = n * t / tiles, width = n * (t + 1) / tiles - j;
+        with_columns(static_cast<int>(width), [&](auto columns) {
           const auto product =
               t == 0 ? tile_product<Scalar, columns, true> : tile_product<Scalar, columns, false>;
-          product(count, a + i + from * lda, lda, b + from + j * ldb, ldb, alpha, c + i + j * ldc,
-                  ldc, packed.data());
+          const bool whole = first == i;
+          product(count, a + first + from * lda, lda, b + from + j * ldb, ldb, alpha,
+                  whole ? keep : Scalar(0), whole ? c + i + j * ldc : edge.data(),
+                  whole ? ldc : rows, packed.data());
         });
+        if (height == rows) continue;
+        for (Index q = 0; q < width; ++q) {
+          const Scalar* from_edge = edge.data() + (q + 1) * rows - height;
+          Scalar* to = c + i + (j + q) * ldc;
+          for (Index r = 0; r < height; ++r) {
+            to[r] = keep == Scalar(0) ? from_edge[r] : from_edge[r] + keep * to[r];
+          }
+        }
       }
+    }
+  }
+}
+
+template <Real Scalar>
+bool thin_enough_transposed(Index m, Index n, Index k) {
+  return (n <= 24 || m * n <= 1600) && n >= 2 && k >= 64;
+}
+
+template <Real Scalar>
+void thin_transposed(Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
+                     const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
+  const Index blocks = (k + transposed_depth - 1) / transposed_depth;
+  const Index bands = (m + most_left - 1) / most_left;
+  for (Index block = 0; block < blocks; ++block) {
+    const Index from = k * block / blocks, count = k * (block + 1) / blocks - from;
+    const Scalar keep = block == 0 ? beta : Scalar(1);
+    for (Index band = 0; band < bands; ++band) {
+      const Index i = m * band / bands;
+      with_columns(static_cast<int>(m * (band + 1) / bands - i), [&](auto rows) {
+        constexpr int height = std::min<int>(rows, most_left);
+        for (Index j = 0; j < n; j += most_right) {
+          const auto product = n - j >= most_right ? transposed_tile<Scalar, height, most_right>
+                                                   : transposed_tile<Scalar, height, 1>;
+          product(count, a + from + i * lda, lda, b + from + j * ldb, ldb, alpha, keep,
+                  c + i + j * ldc, ldc);
+        }
+      });
     }
   }
 }
@@ -189,6 +285,12 @@ template void thin_multiply(Index, Index, Index, float, const float*, Index, con
                             float, float*, Index);
 template void thin_multiply(Index, Index, Index, double, const double*, Index, const double*, Index,
                             double, double*, Index);
+template bool thin_enough_transposed<float>(Index, Index, Index);
+template bool thin_enough_transposed<double>(Index, Index, Index);
+template void thin_transposed(Index, Index, Index, float, const float*, Index, const float*, Index,
+                              float, float*, Index);
+template void thin_transposed(Index, Index, Index, double, const double*, Index, const double*,
+                              Index, double, double*, Index);
 template class OuterProduct<float>;
 template class OuterProduct<double>;
 

@@ -9,17 +9,27 @@ namespace symport {
 
 /// Products with a mini-batch: a large matrix and one of few columns. A general product library
 /// copies the large one into the order of its kernel first, which a few columns do not pay back.
-/// `gemm` is the plain version of both, and what tests compare with.
+/// `gemm` is the plain version of all of them, and what tests compare with.
 
 /// Whether `thin_multiply` is the faster way for C (m x n) <- A (m x k) B.
 template <Real Scalar>
 bool thin_enough(Index m, Index n, Index k);
 
-/// C <- alpha A B + beta C, column-major, for m a multiple of `thin_rows`.
+/// C <- alpha A B + beta C, column-major, for m >= `thin_rows`.
 template <Real Scalar>
 void thin_multiply(Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
                    const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc);
 
+/// Whether `thin_transposed` is the faster way for C (m x n) <- A' (m x k) B.
+template <Real Scalar>
+bool thin_enough_transposed(Index m, Index n, Index k);
+
+/// C <- alpha A'B + beta C, column-major: products of columns, for any m and n and k >= 8.
+template <Real Scalar>
+void thin_transposed(Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
+                     const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc);
+
+/// Rows of a tile of A B.
 template <Real Scalar>
 constexpr Index thin_rows = 64 / static_cast<Index>(sizeof(Scalar));
 

@@ -46,7 +46,12 @@ void LowRankMatrix<Scalar>::truncate(Index rank) {
   // Q spans T'(U G) = V U'U G for random signs G.
   Random random(0);
   MatrixOf<Scalar> G(U_.cols(), rank), left(U_.rows(), rank), rows(U_.rows(), rank);
-  for (Index i = 0; i < G.size(); ++i) G.data()[i] = random.bits() % 2 == 0 ? 1 : -1;
+  for (Index i = 0; i < G.size();) {
+    std::uint32_t signs = random.bits();
+    for (int bit = 0; bit < 32 && i < G.size(); ++bit, signs >>= 1) {
+      G.data()[i++] = signs % 2 == 0 ? 1 : -1;
+    }
+  }
   multiply<Scalar>(1, false, U_, false, G, 0, left);
   const Scalar size = left.cwiseAbs().maxCoeff();
   if (size > Scalar(0)) left /= size;

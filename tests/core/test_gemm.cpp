@@ -57,20 +57,27 @@ TYPED_TEST(Gemm, IsExactForFewColumnsOfEveryNumber) {
     return MatrixOf<Scalar>(MatrixOf<Scalar>::NullaryExpr(
         rows, cols, [&] { return static_cast<Scalar>(random.below(9)) - Scalar(4); }));
   };
-  for (const Index m : {128, 131, 300}) {
-    for (Index n = 1; n <= 50; n += n < 14 ? 1 : 9) {
-      const Index k = 400 + n;
-      const MatrixOf<Scalar> A = whole_numbers(m, k), B = whole_numbers(k, n);
-      const MatrixOf<Scalar> before = whole_numbers(m, n);
-      for (const Scalar beta : {Scalar(0), Scalar(1), Scalar(-2)}) {
+  const auto check = [&](Index m, Index n, Index k) {
+    const MatrixOf<Scalar> A = whole_numbers(m, k), B = whole_numbers(k, n);
+    const MatrixOf<Scalar> At = A.transpose(), Bt = B.transpose(), before = whole_numbers(m, n);
+    const MatrixOf<Scalar> product = Scalar(3) * A.lazyProduct(B);
+    for (const Scalar beta : {Scalar(0), Scalar(1), Scalar(-2)}) {
+      for (const int transposed : {0, 1, 2, 3}) {
+        const bool ta = transposed % 2 == 1, tb = transposed / 2 == 1;
         MatrixOf<Scalar> C = before;
         if (beta == Scalar(0)) C.setConstant(std::numeric_limits<Scalar>::quiet_NaN());
-        multiply<Scalar>(3, false, A, false, B, beta, C);
-        const MatrixOf<Scalar> expected = beta * before + Scalar(3) * A.lazyProduct(B);
-        EXPECT_EQ(C, expected) << m << 'x' << n << 'x' << k << " beta " << beta;
+        multiply<Scalar>(3, ta, ta ? At : A, tb, tb ? Bt : B, beta, C);
+        EXPECT_EQ(C, beta * before + product)
+            << m << 'x' << n << 'x' << k << " beta " << beta << ' ' << ta << tb;
       }
     }
+  };
+  for (const Index m : {1, 5, 8, 19, 128, 131}) {
+    for (Index n = 1; n <= 50; n += n < 14 ? 1 : 9) {
+      for (const Index k : {Index{8}, n + 20, n + 400}) check(m, n, k);
+    }
   }
+  check(18, 20, 2100);
 }
 
 TYPED_TEST(Gemm, GramIsTheProductWithTheTranspose) {

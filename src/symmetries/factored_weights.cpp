@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/factored_weights.hpp"
 
+#include <algorithm>
+
 #include "core/thin_products.hpp"
 #include "symport/core/gemm.hpp"
 
@@ -13,6 +15,21 @@ std::size_t at_index(Index m) { return static_cast<std::size_t>(m); }
 /// W_m with at most this many rows per sample is folded at every step: that is cheaper than one
 /// more element in each of the products of the next step.
 constexpr Index thin_rows_per_sample = 4;
+
+/// A', square by square: row by row, every step would meet another line of the cache.
+template <Real Scalar>
+MatrixOf<Scalar> transposed(MatrixIn<Scalar> A) {
+  constexpr Index side = 16;
+  MatrixOf<Scalar> result(A.cols(), A.rows());
+  for (Index j = 0; j < A.cols(); j += side) {
+    const Index cols = std::min(side, A.cols() - j);
+    for (Index i = 0; i < A.rows(); i += side) {
+      const Index rows = std::min(side, A.rows() - i);
+      result.block(j, i, cols, rows) = A.block(i, j, rows, cols).transpose();
+    }
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -144,9 +161,9 @@ void FactoredWeights<Scalar>::frame_transposed_times(Index m, MatrixIn<Scalar> Y
     multiply<Scalar>(1, true, weights(m), false, Y, 0, out);
     return;
   }
-  MatrixOf<Scalar>& transposed = start_transposed_[at_index(m)];
-  if (transposed.size() == 0) transposed = weights(m).transpose();
-  multiply<Scalar>(1, false, transposed, false, Y, 0, out);
+  MatrixOf<Scalar>& turned = start_transposed_[at_index(m)];
+  if (turned.size() == 0) turned = transposed<Scalar>(weights(m));
+  multiply<Scalar>(1, false, turned, false, Y, 0, out);
 }
 
 template <Real Scalar>

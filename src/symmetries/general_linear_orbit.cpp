@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/general_linear_orbit.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "symport/core/dense.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
@@ -20,23 +22,31 @@ MatrixOf<Scalar> gram_of(const MatrixOf<Scalar>& A) {
   return product;
 }
 
-/// The largest singular value of g, given x -> g'g x.
+/// The largest singular value of g, given x -> g'g x, by Lanczos' method. (The largest Ritz value
+/// does not mind that the vectors lose their orthogonality.)
 template <class Scalar, class Apply>
 double largest_singular_value(Index order, const Apply& apply) {
-  constexpr int iterations = 40;
-  MatrixOf<Scalar> x = MatrixOf<Scalar>::Ones(order, 1);
+  const Index most = std::min<Index>(order, 20);
+  MatrixOf<Scalar> x = MatrixOf<Scalar>::Ones(order, 1), before = MatrixOf<Scalar>::Zero(order, 1);
   for (Index i = 0; i < order; ++i)
     x(i, 0) += static_cast<Scalar>(std::sin(12.9898 * double(i + 1)));
   x.normalize();
-  double value = 1.0;
-  for (int k = 0; k < iterations; ++k) {
-    apply(x);
-    const double norm = static_cast<double>(x.norm());
-    if (!std::isfinite(norm) || norm == 0.0) return norm;
-    x /= static_cast<Scalar>(norm);
-    const bool settled = std::abs(norm - value) < 5e-3 * norm;
-    value = norm;
-    if (settled && k > 3) break;
+  Vector diagonal(most), off_diagonal(most);
+  double value = 0.0;
+  for (Index k = 0; k < most; ++k) {
+    MatrixOf<Scalar> y = x;
+    apply(y);
+    diagonal[k] = static_cast<double>(x.col(0).dot(y.col(0)));
+    if (!std::isfinite(diagonal[k])) return diagonal[k];
+    const double last = value;
+    value = tridiagonal_eigenvalues(diagonal.head(k + 1), off_diagonal.head(k))[k];
+    if (k > 1 && value - last < 2e-3 * value) break;
+    y -= static_cast<Scalar>(diagonal[k]) * x;
+    if (k > 0) y -= static_cast<Scalar>(off_diagonal[k - 1]) * before;
+    off_diagonal[k] = static_cast<double>(y.norm());
+    if (off_diagonal[k] < 1e-3 * value) break;
+    before = x;
+    x = y / static_cast<Scalar>(off_diagonal[k]);
   }
   return std::sqrt(value);
 }

@@ -70,8 +70,8 @@ double LowRankMatrix<Scalar>::squared_norm() const {
   if (dense()) return U_.template cast<double>().squaredNorm();
   // |U V'|^2 = <U'U, V'V>
   MatrixOf<Scalar> left(rank(), rank()), right(rank(), rank());
-  multiply<Scalar>(1, true, U_, false, U_, 0, left);
-  multiply<Scalar>(1, true, V_, false, V_, 0, right);
+  gram<Scalar>(U_, left);
+  gram<Scalar>(V_, right);
   return left.template cast<double>().cwiseProduct(right.template cast<double>()).sum();
 }
 

@@ -67,7 +67,7 @@ void product(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Sc
     thin_multiply(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     return;
   }
-  if (!ta && tb && k <= 64 && thin_enough<Scalar>(m, n, k)) {
+  if (!ta && tb && n <= 64 && k <= 64 && thin_enough<Scalar>(m, n, k)) {
     const Eigen::Map<const MatrixOf<Scalar>, 0, Eigen::OuterStride<>> B(b, n, k, {ldb});
     const MatrixOf<Scalar> turned = B.transpose();
     thin_multiply(m, n, k, alpha, a, lda, turned.data(), k, beta, c, ldc);

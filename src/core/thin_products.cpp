@@ -165,7 +165,9 @@ void with_columns(int columns, const F& f) {
 
 template <Real Scalar>
 bool thin_enough(Index m, Index n, Index k) {
-  return n >= 2 && n <= 64 && m >= thin_rows<Scalar> && k >= 8;
+  // B is read again for every few rows of A: it has few columns, or fits into the second cache.
+  constexpr Index cache = 1 << 18, size = sizeof(Scalar);
+  return n >= 2 && m >= thin_rows<Scalar> && k >= 8 && (n <= 64 || n * k * size <= cache);
 }
 
 template <Real Scalar>

@@ -52,8 +52,8 @@ struct LeakyRelu {
   }
   template <class T>
   T first(T x) const {
-    const T up = x > T(0) ? T(1) : T(0);
-    return up + static_cast<T>(slope) * (T(1) - up);
+    const T below_zero = static_cast<T>(slope);
+    return x > T(0) ? T(1) : below_zero;
   }
   template <class T>
   T second(T) const {

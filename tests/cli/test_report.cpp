@@ -137,6 +137,7 @@ TEST_F(ReportCommand, NamesTheFileThatIsMissingOrWrong) {
   with("trace.csv", "step,loss,seconds\n0,1,0,4\n", {"trace.csv:2", "found 4 cells"});
   with("trace.csv", "step,loss,seconds\n1,1,0\n1,1,0\n", {"trace.csv:3: step", "1 after 1"});
   with("trace.csv", "step,loss,loss,seconds\n0,1,1,0\n", {"trace.csv:1", "'loss'", "twice"});
+  with("trace.csv", "step,loss,seconds,x2\n0,1,0,1\n", {"trace.csv:1", "no column 'x1'"});
   with("config.toml", "function = \"booth\"", {"config.toml", "command", "optimize, train"});
   with("config.toml", "command = \"optimize\"", {"config.toml", "no key"});
   with("config.toml", "=", {"config.toml:1"});

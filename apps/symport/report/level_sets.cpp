@@ -140,7 +140,7 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   double nearest = std::numeric_limits<double>::infinity();
   bool inexact = false, several = false;
   for (const RunSeries& series : experiment.series) {
-    if (!series.first().trace.has("x2")) continue;
+    if (!series.example->trace.has("x2")) continue;
     Trajectory way = trajectory(*series.example, function);
     way.name = series.name;
     way.colour = series.colour;

@@ -13,12 +13,14 @@ namespace symport::cli::report {
 
 /// The columns of a trace.csv by name.
 struct TraceColumns {
+  std::string file;
   std::string index;  ///< what its rows are counted by: "step" or "epoch"
   std::map<std::string, std::vector<double>> columns;
 
   std::size_t rows() const { return columns.at(index).size(); }
   bool has(const std::string& name) const { return columns.contains(name); }
-  const std::vector<double>& operator[](const std::string& name) const { return columns.at(name); }
+  /// Throws UsageError, blaming the file, when it has no such column.
+  const std::vector<double>& operator[](const std::string& name) const;
   /// The column that is minimised: "loss" or "train_loss".
   const std::vector<double>& loss() const;
 };

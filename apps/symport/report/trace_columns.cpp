@@ -32,8 +32,16 @@ double parse_cell(std::string_view cell, const std::string& place) {
 
 }  // namespace
 
+const std::vector<double>& TraceColumns::operator[](const std::string& name) const {
+  const auto column = columns.find(name);
+  if (column == columns.end()) {
+    throw UsageError(file + ":1", fmt::format("no column '{}'", name));
+  }
+  return column->second;
+}
+
 const std::vector<double>& TraceColumns::loss() const {
-  return columns.at(has("train_loss") ? "train_loss" : "loss");
+  return (*this)[has("train_loss") ? "train_loss" : "loss"];
 }
 
 TraceColumns parse_trace(std::string_view csv, const std::string& file) {
@@ -41,6 +49,7 @@ TraceColumns parse_trace(std::string_view csv, const std::string& file) {
   std::string_view heading = take(csv, '\n');
   while (!heading.empty()) names.emplace_back(take(heading, ','));
   TraceColumns trace;
+  trace.file = file;
   for (const std::string& name : names) {
     if (!trace.columns.try_emplace(name).second) {
       throw UsageError(file + ":1", fmt::format("the column '{}' stands there twice", name));

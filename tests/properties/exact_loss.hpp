@@ -21,6 +21,8 @@ inline Long exact_activation(const Activation& activation, Long x) {
   const auto sigmoid = [](Long z) {
     return z >= 0 ? 1 / (1 + std::exp(-z)) : std::exp(z) / (1 + std::exp(z));
   };
+  // e^(x-N) - e^(-x-N), which near x = 0 would have no digits left.
+  const auto wing = [N](Long z) { return 2 * std::exp(-N) * std::sinh(z); };
   switch (activation.kind()) {
     case Activation::Kind::linear:
       return x;
@@ -35,9 +37,9 @@ inline Long exact_activation(const Activation& activation, Long x) {
     case Activation::Kind::asinh:
       return std::asinh(x);
     case Activation::Kind::tanh_extended:
-      return std::tanh(x) + std::exp(x - N) - std::exp(-x - N);
+      return std::tanh(x) + wing(x);
     case Activation::Kind::sigmoid_extended:
-      return sigmoid(x) + std::exp(x - N) - std::exp(-x - N);
+      return sigmoid(x) + wing(x);
     case Activation::Kind::gelu:
       return 0.5L * x * std::erfc(-x / std::sqrt(2.0L));
   }

@@ -127,5 +127,26 @@ TEST(FixedAscent, ReturnsItsLastPointBetterOrNot) {
   EXPECT_GT(worse, 0);
 }
 
+// On the positive quadrant |dL/dx|^2 = 4 (u1^4 + u2^4) is largest at its ends: a loop with too
+// large a step runs past them, where there is no x.
+TEST(FixedAscent, RefusesAStepOutOfTheDomainAndKeepsTheParameters) {
+  const auto symmetry = testing::positive_rotation(2);
+  const auto objective = testing::positive_objective(2);
+  const Vector start{{0.1, 0.0}};
+  const auto run = [&](double rate, bool random_start) {
+    Vector w = start;
+    Random random(6);
+    const Certificate c =
+        teleport<double>(*objective, *symmetry.orbit(*objective, w),
+                         FixedAscent({.steps = 20, .rate = rate, .random_start = random_start}),
+                         gradient_norm, random, w);
+    EXPECT_EQ(c.accepted, !testing::identical(w, start));
+    return c.accepted ? "accepted" : c.reason;
+  };
+  EXPECT_EQ(run(1e-3, false), "accepted");
+  EXPECT_EQ(run(0.05, false), "ascent step 4 left the domain of the action");
+  EXPECT_EQ(run(1.0, false), "ascent step 0 left the domain of the action");
+}
+
 }  // namespace
 }  // namespace symport

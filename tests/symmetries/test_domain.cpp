@@ -157,5 +157,16 @@ TEST(Domain, AClosedFormThatLeavesItEndsAtTheBase) {
   EXPECT_TRUE(testing::identical(point(*orbit), before));
 }
 
+// Where everything is fitted there is no direction to go.
+TEST(Domain, AMinimumOfTheLinearModelAimsNowhere) {
+  const Matrix X{{1.0, 2.0, 0.0}, {0.0, 1.0, 3.0}};
+  const Vector w{{2.0, -1.0}};
+  const LinearModel model(X, w.transpose() * X);
+  const auto orbit = LinearDataSymmetry().orbit(model, w);
+  EXPECT_EQ(orbit->aim(1.0, 0.5), 0.0);
+  EXPECT_TRUE(orbit->move(0.3));
+  EXPECT_TRUE(testing::identical(point(*orbit), w));
+}
+
 }  // namespace
 }  // namespace symport

@@ -7,6 +7,7 @@
 
 #include "support/networks.hpp"
 #include "support/refusal.hpp"
+#include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/training/train_minibatch.hpp"
 #include "tolerances.hpp"
@@ -131,6 +132,26 @@ TEST(MinibatchRegression, IsStochasticDescentOnTheLinearModel) {
     EXPECT_TRUE(std::isnan(row.valid_accuracy));
   }
   EXPECT_LT(training.back(), 0.9 * loss_of(start, parts.training));
+}
+
+TEST(MinibatchRegression, RefusesOtherStartsAndAutomaticRates) {
+  const MlpObjective<double> objective(Mlp({3, 2}, Activation::parse("linear")),
+                                       Loss::parse("half_sum_squares"));
+  const DenseSource<double> source(Matrix::Ones(3, 4), Targets<double>(Matrix::Ones(2, 4)));
+  const Split parts = split(4, 0, 1);
+  Vector five = Vector::Zero(5), six = Vector::Zero(6);
+  EXPECT_EQ(test::refusal([&] {
+              train_minibatch<double>(objective, source, parts, GradientDescent<double>(), five,
+                                      {});
+            }),
+            "start: found 5 numbers, allowed is 6 numbers");
+  EXPECT_THAT(
+      test::refusal([&] {
+        train_minibatch<double>(objective, source, parts, CurvatureDescent<double>(), six, {});
+      }),
+      ::testing::HasSubstr("optimizer: found an automatic learning rate with mini-batches"));
+  EXPECT_EQ(five, Vector(Vector::Zero(5)));
+  EXPECT_EQ(six, Vector(Vector::Zero(6)));
 }
 
 }  // namespace

@@ -2,12 +2,8 @@
 // A checkpoint: what was read is written as arrays that are read as the same checkpoint.
 #include "symport/training/checkpoint.hpp"
 
-#include "support/bounded.hpp"
-#include "support/unpack.hpp"
-#include "symport/core/status.hpp"
-#include "symport/data/npz.hpp"
-
 #include "data/npy_format.hpp"
+#include "support/archive.hpp"
 
 using namespace symport;
 
@@ -26,26 +22,19 @@ bool same(const ArrayMap& a, const ArrayMap& b) {
 }
 
 template <Real Scalar>
-void read(const ArrayMap& arrays) try {
+void read(const ArrayMap& arrays) {
   const ArrayMap once = checkpoint_arrays(checkpoint_from_arrays<Scalar>(arrays, "input"));
   const ArrayMap twice = checkpoint_arrays(checkpoint_from_arrays<Scalar>(once, "written"));
   fuzz::require(same(once, twice), "a checkpoint that was read is written as the same one");
-} catch (const InvalidArgument&) {
 }
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t largest, unsigned int seed) {
-  return fuzz::mutate_inside(data, size, largest, seed, fuzz::mutate_npz);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {
-  const fuzz::MemoryBound bound(size, 8 * fuzz::compressed);  // read, and several times copied
-  const ArrayMap arrays = parse_npz(fuzz::text_of(data, size), "input");
-  read<double>(arrays);
-  read<float>(arrays);
-  return 0;
-} catch (const InvalidArgument&) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t factor = 8 * fuzz::compressed;  // read, and several times copied
+  fuzz::read_archive(data, size, factor, [](const ArrayMap& arrays) {
+    fuzz::attempt([&] { read<double>(arrays); });
+    fuzz::attempt([&] { read<float>(arrays); });
+  });
   return 0;
 }

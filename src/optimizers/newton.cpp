@@ -45,15 +45,14 @@ void Newton<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar>
   }
   const Matrix symmetric = (0.5 * (H + H.transpose())).template cast<double>();
   const SymmetricEigen eigen = symmetric_eigen(symmetric);
-  const double largest = eigen.values.cwiseAbs().maxCoeff();
-  const Vector scales = eigen.values.cwiseAbs().cwiseMax(1e-12 * largest);
-  const Vector coordinates = eigen.vectors.transpose() * gradient.template cast<double>();
-  if (largest == 0.0) {
+  const double smallest = 1e-12 * eigen.values.cwiseAbs().maxCoeff();
+  if (smallest == 0.0) {
     u = static_cast<Scalar>(learning_rate) * gradient;
-  } else {
-    u = (learning_rate * (eigen.vectors * coordinates.cwiseQuotient(scales)))
-            .template cast<Scalar>();
+    return;
   }
+  const Vector scales = eigen.values.cwiseAbs().cwiseMax(smallest);
+  const Vector coordinates = eigen.vectors.transpose() * gradient.template cast<double>();
+  u = (learning_rate * (eigen.vectors * coordinates.cwiseQuotient(scales))).template cast<Scalar>();
 }
 
 template <Real Scalar>

@@ -27,20 +27,22 @@ SearchOutcome RandomSearch::run(Orbit& orbit, Criterion& criterion, Random& rand
   criterion.begin(orbit);
   double best = criterion.value(orbit);
   std::optional<Random::State> winner;
+  Index drawn = 0;
   for (Index i = 0; i < options_.samples; ++i) {
     const Random::State before = random.state();
-    if (!orbit.randomize(random, options_.spread)) return {false, "the orbit cannot draw elements"};
+    if (!orbit.randomize(random, options_.spread)) continue;
+    ++drawn;
     const double value = criterion.value(orbit);
     if (!(value > best || std::isnan(best)) || !std::isfinite(value)) continue;
     if (!criterion.allows(orbit)) continue;
     best = value;
     winner = before;
   }
-  if (!winner)
-    return {false, fmt::format("none of {} random elements is better", options_.samples)};
+  if (drawn == 0) return {false, "the orbit cannot draw elements"};
+  if (!winner) return {false, fmt::format("none of {} random elements is better", drawn)};
   Random replay(*winner);
   orbit.randomize(replay, options_.spread);
-  return {true, fmt::format("best of {} random elements", options_.samples)};
+  return {true, fmt::format("best of {} random elements", drawn)};
 }
 
 }  // namespace symport

@@ -90,7 +90,10 @@ bool CircleOrbit::move(double length) {
 double CircleOrbit::period() const { return 2.0 * std::numbers::pi; }
 
 bool CircleOrbit::randomize(Random& random, double) {
-  if (!place(random.uniform(0.0, 2.0 * std::numbers::pi))) return false;
+  if (!place(random.uniform(0.0, 2.0 * std::numbers::pi))) {
+    place(base_angle_);
+    return false;
+  }
   base_angle_ = angle_;
   return true;
 }

@@ -82,13 +82,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     for (std::size_t l = 0; l < scales_.size(); ++l) {
       scales_[l] = base_[l].array() * (length * direction_[l].array()).exp();
     }
-    const bool inside = std::all_of(scales_.begin(), scales_.end(), [](const Vector& s) {
-      const VectorOf<Scalar> squares = s.cwiseAbs2().template cast<Scalar>();
-      return squares.allFinite() && squares.minCoeff() >= std::numeric_limits<Scalar>::min();
-    });
-    if (!inside) scales_ = base_;
-    scales_changed();
-    return inside;
+    return stay_inside();
   }
 
   void commit(Out<Scalar> w) override { scale_units<Scalar>(network_, scales_, this->start(), w); }
@@ -116,9 +110,9 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     for (Vector& s : scales_) {
       for (double& scale : s) scale = std::exp(spread * random.normal());
     }
-    scales_changed();
+    const bool inside = stay_inside();
     base_ = scales_;
-    return true;
+    return inside;
   }
 
   double condition() const override {
@@ -132,6 +126,18 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
  private:
   static std::size_t at(Index m) { return static_cast<std::size_t>(m - 1); }
+
+  /// After a change of the scales; false when their squares are no numbers, and then they are the
+  /// base's again.
+  bool stay_inside() {
+    const bool inside = std::all_of(scales_.begin(), scales_.end(), [](const Vector& s) {
+      const VectorOf<Scalar> squares = s.cwiseAbs2().template cast<Scalar>();
+      return squares.allFinite() && squares.minCoeff() >= std::numeric_limits<Scalar>::min();
+    });
+    if (!inside) scales_ = base_;
+    scales_changed();
+    return inside;
+  }
 
   void act(Out<Scalar> w) const override { scale_units<Scalar>(network_, scales_, w, w); }
   void act_on_covector(Out<Scalar> covector) const override {

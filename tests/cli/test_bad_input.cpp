@@ -24,7 +24,8 @@ class BadInputTest : public ::testing::TestWithParam<BadInput> {};
 TEST_P(BadInputTest, IsExitTwoWithAMessageAndNothingWritten) {
   const TemporaryDirectory directory;
   Words words = GetParam().words;
-  if (!words.empty() && words[0] == "optimize") words.push_back("--out=result");
+  const std::string command = words.empty() ? "" : words.front();
+  if (command == "optimize" || command == "compare") words.push_back("--out=result");
   const Finished run = symport(words, {.directory = directory.path()});
   EXPECT_EQ(run.exit_code, 2) << run.out << run.err;
   EXPECT_EQ(run.out, "");
@@ -182,6 +183,101 @@ INSTANTIATE_TEST_SUITE_P(
                  {"--json: found 'x', allowed is true or false"}},
         BadInput{"JsonAlone", {"--json"}, {"--json"}},
         BadInput{"DemoSeed", {"demo", "--seed", "x"}, {"--seed: found 'x'"}}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Comparisons, BadInputTest,
+    ::testing::Values(
+        BadInput{
+            "UnknownProblem",
+            {"compare", "rosenbrok"},
+            {"PROBLEM: found 'rosenbrok'", "regression", "mnist", "did you mean 'rosenbrock'?"}},
+        BadInput{
+            "ProblemTwice", {"compare", "booth", "booth"}, {"'booth' is given more than once"}},
+        BadInput{
+            "BadParameter", {"compare", "quadratic:0"}, {"PROBLEM: found 'quadratic:0' (N is 0)"}},
+        BadInput{"UnknownOptimizer",
+                 {"compare", "booth", "--method", "adma"},
+                 {"--method 'adma': found 'adma'", "did you mean 'adam'?"}},
+        BadInput{"UnknownSymmetry",
+                 {"compare", "booth", "--method", "gd+rescle:at=0"},
+                 {"found 'rescle'", "teleport, random, gl", "did you mean 'rescale'?"}},
+        BadInput{"UnknownOption",
+                 {"compare", "booth", "--method", "gd+teleport:evry=5"},
+                 {"found 'evry'", "did you mean 'every'?"}},
+        BadInput{"UnknownState",
+                 {"compare", "booth", "--method", "adagrad+teleport:at=0,state=restart"},
+                 {"state: found 'restart'", "keep, reset, transport"}},
+        BadInput{"UnknownSearch",
+                 {"compare", "booth", "--method", "gd+teleport:at=0,search=scna"},
+                 {"search: found 'scna'", "did you mean 'scan'?"}},
+        BadInput{"NoSchedule",
+                 {"compare", "booth", "--method", "gd+teleport"},
+                 {"does not say when to teleport", "every=50"}},
+        BadInput{"TwoSchedules",
+                 {"compare", "booth", "--method", "gd+teleport:at=0,every=5"},
+                 {"'every' is given more than once"}},
+        BadInput{"BadSchedule",
+                 {"compare", "booth", "--method", "gd+teleport:every=x"},
+                 {"--method 'gd+teleport:every=x': every: found"}},
+        BadInput{"NoValue",
+                 {"compare", "booth", "--method", "gd+teleport:every="},
+                 {"found 'every='", "OPTION=VALUE"}},
+        BadInput{"NothingBehindThePlus", {"compare", "booth", "--method", "gd+"}, {"OPTIMIZER"}},
+        BadInput{"EmptyMethod", {"compare", "booth", "--method", "+teleport:at=0"}, {"OPTIMIZER"}},
+        BadInput{"OptimizerOption",
+                 {"compare", "booth", "--method", "gd:rate=1"},
+                 {"found 'rate', allowed is lr"}},
+        BadInput{"BadRate",
+                 {"compare", "booth", "--method", "gd:lr=fast", "--seeds", "1"},
+                 {"--method 'gd:lr=fast': lr: found 'fast'"}},
+        BadInput{"AutomaticRate",
+                 {"compare", "booth", "--method", "adam:lr=auto", "--seeds", "1"},
+                 {"lr: found 'auto'", "auto needs --optimizer gd"}},
+        BadInput{"SymmetryOfNetworks",
+                 {"compare", "booth", "--method", "gd+gl:at=0", "--lr", "0.1"},
+                 {"booth has the symmetry SO(2), not gl"}},
+        BadInput{"OptionOfNetworks",
+                 {"compare", "booth", "--method", "gd+teleport:at=0,kappa=2", "--lr", "0.1"},
+                 {"kappa: booth has no such option"}},
+        BadInput{"RandomHasNoSearch",
+                 {"compare", "booth", "--method", "gd+random:at=0,search=scan"},
+                 {"found 'search'"}},
+        BadInput{"BadBudget",
+                 {"compare", "booth", "--budget", "5"},
+                 {"--budget: found '5'", "2000evals", "5s"}},
+        BadInput{"ZeroBudget", {"compare", "booth", "--budget", "0s"}, {"--budget: found '0s'"}},
+        BadInput{"BadTarget",
+                 {"compare", "booth", "--target", "low"},
+                 {"--target: found 'low'", "rel:"}},
+        BadInput{"TargetAboveStart",
+                 {"compare", "booth", "--target", "rel:2"},
+                 {"--target: found 'rel:2'"}},
+        BadInput{"BadGrid",
+                 {"compare", "booth", "--grid", "1..2..3"},
+                 {"--grid: found '1..2..3'", "1e-5..10:3"}},
+        BadInput{"GridTurnedAround",
+                 {"compare", "booth", "--grid", "1..0.1:2"},
+                 {"--grid: found '1..0.1:2'"}},
+        BadInput{
+            "HugeGrid", {"compare", "booth", "--grid", "1e-300..1e300:10"}, {"at most 1000 rates"}},
+        BadInput{"TuneAndRate",
+                 {"compare", "booth", "--tune", "--lr", "0.1"},
+                 {"--lr: goes without --tune"}},
+        BadInput{"NoSeeds", {"compare", "booth", "--seeds", "0"}, {"--seeds: found '0'"}},
+        BadInput{"BadConfidence", {"compare", "booth", "--confidence", "95"}, {"between 0 and 1"}},
+        BadInput{"LayersOfAFunction",
+                 {"compare", "booth", "--layers", "2,3"},
+                 {"--layers: goes with data"}},
+        BadInput{"MinibatchWithoutTarget",
+                 {"compare", "regression", "--batch", "5"},
+                 {"--target: mini-batches on regression need a loss"}},
+        BadInput{"NotFetched",
+                 {"compare", "mnist", "--data-dir", "nowhere", "--layers", "784,8,10", "--seeds",
+                  "1", "--method", "gd"},
+                 {"mnist", "symport data fetch mnist"}},
+        BadInput{
+            "UnknownFlag", {"compare", "booth", "--methd", "gd"}, {"did you mean '--method'?"}}),
     [](const auto& info) { return info.param.name; });
 
 struct BadConfig {

@@ -284,37 +284,6 @@ TEST(EveryOptimizer, OnlyGradientDescentIsAPlainGradientStep) {
   }
 }
 
-TEST(Newton, SolvesAQuadraticInOneStep) {
-  const auto quadratic = testing::dense_quadratic(6);
-  const Newton<double> newton;
-  Random random(141);
-  Vector w = testing::random_vector(6, random), gradient(6);
-  auto state = newton.init(6);
-  const double loss = quadratic.gradient(w, gradient);
-  newton.step(quadratic, loss, gradient, 1.0, state, w);
-  EXPECT_LE(w.norm(), tolerance::rounding);
-}
-
-TEST(Newton, DescendsWhereTheHessianIsIndefinite) {
-  const Rosenbrock rosenbrock;
-  const Newton<double> newton;
-  const Vector w{{0.0, 1.0}};  // there the Hessian is diag(-398, 200)
-  Vector gradient(2), u(2);
-  rosenbrock.gradient(w, gradient);
-  newton.preview(rosenbrock, w, gradient, 1.0, newton.init(2), u);
-  EXPECT_GT(gradient.dot(u), 0.0);
-}
-
-TEST(Newton, RefusesLargeProblemsAndCountsItsProducts) {
-  EXPECT_THROW(Newton<double>({.max_dimension = 3}).init(4), InvalidArgument);
-  const auto quadratic = testing::dense_quadratic(4);
-  const Newton<double> newton;
-  Vector w = Vector::Ones(4), gradient(4);
-  auto state = newton.init(4);
-  const double loss = quadratic.gradient(w, gradient);
-  EXPECT_EQ(newton.step(quadratic, loss, gradient, 1.0, state, w).evaluations, 8.0);
-}
-
 TEST(CurvatureDescent, NeverRaisesTheLoss) {
   Random random(142);
   const CurvatureDescent<double> descent;

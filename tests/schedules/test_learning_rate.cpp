@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
-#include "symport/core/status.hpp"
+#include "support/refusal.hpp"
 
 namespace symport {
 namespace {
@@ -77,6 +78,20 @@ TEST(LearningRate, RefusesBadInputByField) {
   }
   EXPECT_THROW(LearningRate(0.0), InvalidArgument);
   EXPECT_THROW(LearningRate(std::numeric_limits<double>::infinity()), InvalidArgument);
+}
+
+TEST(LearningRate, RefusesPeriodsBelowOne) {
+  for (const Index period : {Index{0}, Index{-1}, std::numeric_limits<Index>::min()}) {
+    const std::string expected = "learning_rate period: found " + std::to_string(period) +
+                                 ", allowed is a whole number >= 1";
+    EXPECT_EQ(test::refusal([=] { LearningRate::step(0.1, 0.5, period); }), expected);
+    EXPECT_EQ(test::refusal([=] { LearningRate::cosine(0.1, period); }), expected);
+  }
+  const auto halving = LearningRate::step(0.8, 0.5, 1);
+  for (Index t = 0; t < 5; ++t) EXPECT_EQ(halving.at(t), std::ldexp(0.8, -static_cast<int>(t)));
+  const auto stopping = LearningRate::cosine(0.8, 1);
+  EXPECT_EQ(stopping.at(0), 0.8);
+  EXPECT_EQ(stopping.at(1), 0.0);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numbers>
+#include <string>
 
 #include "support/symmetries.hpp"
 #include "support/worth.hpp"
@@ -125,6 +127,40 @@ TEST(FixedAscent, ReturnsItsLastPointBetterOrNot) {
     worse += c.grad_sq_after < c.grad_sq_before;
   }
   EXPECT_GT(worse, 0);
+}
+
+// With x = log u, u = r (cos t, sin t), |dL/dx|^2 = 4 r^4 (cos^4 t + sin^4 t) is largest at the
+// ends of the quadrant: a loop with too large a rate runs past them, where there is no x.
+TEST(FixedAscent, RefusesAStepOutOfTheDomainAndKeepsTheParameters) {
+  const auto symmetry = testing::positive_rotation(2);
+  const auto objective = testing::positive_objective(2);
+  const Vector start{{0.1, 0.0}};
+  const double r = std::hypot(std::exp(0.1), 1.0);
+  int refused = 0;
+  for (const double rate : {1e-3, 0.02, 0.05, 1.0}) {
+    std::string expected = "fixed ascent";
+    double t = std::atan2(1.0, std::exp(0.1));
+    for (int step = 0; step < 5 && expected == "fixed ascent"; ++step) {
+      t -= rate * 4.0 * std::pow(r, 4) * std::sin(4.0 * t);
+      if (t > 0.0 && t < 0.5 * std::numbers::pi) continue;
+      expected = "ascent step " + std::to_string(step) + " left the domain of the action";
+      ++refused;
+    }
+    Vector w = start;
+    Random random(6);
+    const Certificate c = teleport<double>(
+        *objective, *symmetry.orbit(*objective, w),
+        FixedAscent({.steps = 5, .rate = rate, .random_start = false}), gradient_norm, random, w);
+    EXPECT_EQ(c.reason, expected) << rate;
+    EXPECT_EQ(c.accepted, expected == "fixed ascent") << rate;
+    if (c.accepted) {
+      EXPECT_LE(distance(w, Vector{{std::log(r * std::cos(t)), std::log(r * std::sin(t))}}),
+                tolerance::accumulated);
+    } else {
+      EXPECT_TRUE(testing::identical(w, start)) << rate;
+    }
+  }
+  EXPECT_EQ(refused, 3);
 }
 
 }  // namespace

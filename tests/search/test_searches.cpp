@@ -257,6 +257,27 @@ TEST(RandomSearch, GoesToTheBestSampleOrTheFirst) {
   EXPECT_TRUE(testing::identical(search({.samples = 1, .keep_the_best = false}), samples.front()));
 }
 
+// Three of four rotations leave the positive quadrant; nearly every other is better than the start.
+TEST(RandomSearch, PassesOverElementsThatLeaveTheDomain) {
+  const auto symmetry = testing::positive_rotation(2);
+  const auto objective = testing::positive_objective(2);
+  const Vector start{{0.01, 0.0}};
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (const Index samples : {1, 10}) {
+      Random random(seed);
+      Vector w = start;
+      const Certificate c = teleport<double>(
+          *objective, *symmetry.orbit(*objective, w), RandomSearch({.samples = samples}),
+          {.objective = ObjectiveKind::gradient_norm}, random, w);
+      EXPECT_EQ(c.accepted, numbers_at(*objective, w).grad_sq > c.grad_sq_before) << c.reason;
+      EXPECT_EQ(c.accepted, !testing::identical(w, start));
+      if (samples == 10) found += c.accepted;
+    }
+  }
+  EXPECT_GE(found, 15);
+}
+
 /// Going anywhere asks nothing about where that is: only the certificate is paid for.
 TEST(RandomSearch, CostsLessWhenItLooksAtNoObjective) {
   const auto problem = MatrixFactorization::random(3, 4, 2, 5);

@@ -46,6 +46,26 @@ inline std::shared_ptr<const Objective> user_objective() {
   return generic(2, [](const auto& x) { return user_variables(x).squaredNorm(); });
 }
 
+/// u = exp(x) of a user who forgot that it is not onto: most rotations leave its positive numbers.
+inline constexpr auto positive_variables = [](const auto& x) {
+  using std::exp;
+  auto u = x;
+  for (Index i = 0; i < x.size(); ++i) u[i] = exp(x[i]);
+  return u;
+};
+inline constexpr auto positive_variables_inverse = [](const auto& u) {
+  using std::log;
+  auto x = u;
+  for (Index i = 0; i < u.size(); ++i) x[i] = log(u[i]);
+  return x;
+};
+inline RotationSymmetry positive_rotation(Index n) {
+  return rotation(n, positive_variables, positive_variables_inverse);
+}
+inline std::shared_ptr<const Objective> positive_objective(Index n) {
+  return generic(n, [](const auto& x) { return positive_variables(x).squaredNorm(); });
+}
+
 /// Every MatrixSymmetry of the foundation with an objective that it keeps. A new one is a new row.
 inline std::vector<SymmetryRow> symmetry_table() {
   const auto dense = dense_quadratic(5);

@@ -8,8 +8,9 @@
 
 #include "support/network_golden.hpp"
 #include "support/networks.hpp"
+#include "support/refusal.hpp"
 #include "support/taylor.hpp"
-#include "symport/core/status.hpp"
+#include "symport/objectives/booth.hpp"
 #include "symport/symmetries/general_linear.hpp"
 #include "symport/symmetries/general_linear_orbit.hpp"
 #include "symport/symmetries/gl_state.hpp"
@@ -322,6 +323,12 @@ TEST(GeneralLinear, ActivationsThatAreNoBijectionsAreRefusedByName) {
   }
   auto [shallow, w] = random_problem<double>({5, 3}, "linear", "cross_entropy", false, 3, random);
   EXPECT_THROW(GeneralLinear<double>().orbit(shallow, w), InvalidArgument);
+}
+
+TEST(GeneralLinear, OtherObjectivesAreRefused) {
+  const Booth booth;
+  EXPECT_EQ(test::refusal([&] { GeneralLinear<double>().orbit(booth, booth.start()); }),
+            "symmetry: found gl on this objective, allowed is gl only on a multi-layer perceptron");
 }
 
 TEST(GeneralLinear, ABatchOfExactlyTheWidthWorksAndOneMoreIsRefused) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
+#include <stdexcept>
 
 #include "support/networks.hpp"
+#include "support/numbers.hpp"
 
 namespace symport {
 namespace {
@@ -47,6 +49,34 @@ TEST(GlState, GroupLawsHoldOnWeightsAndLeftInverses) {
       }
     }
   }
+}
+
+TEST(GlState, SaysWhichPreconditionIsBroken) {
+  const auto complaint = [](auto action) -> std::string {
+    try {
+      action();
+    } catch (const std::logic_error& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  Random random(31);
+  auto [kinked, v] = random_problem<double>({6, 5, 3}, "relu", "cross_entropy", false, 4, random);
+  EXPECT_EQ(complaint([&] { GlState<double>(kinked, v); }), "GlState: relu is not bijective");
+  auto [crowded, u] = random_problem<double>({6, 5, 3}, "asinh", "cross_entropy", false, 7, random);
+  EXPECT_EQ(complaint([&] { GlState<double>(crowded, u); }),
+            "GlState: the samples are linearly dependent");
+  auto [objective, w] =
+      random_problem<double>({6, 5, 7, 3}, "asinh", "cross_entropy", false, 4, random);
+  GlState<double> state(objective, w);
+  const auto acting = [&](std::vector<Matrix> g) { return complaint([&] { state.act(g); }); };
+  const Matrix I5 = Matrix::Identity(5, 5), I7 = Matrix::Identity(7, 7);
+  EXPECT_EQ(acting({I5}), "GlState::act: one matrix per hidden layer is needed");
+  EXPECT_EQ(acting({I5, I7, I7}), "GlState::act: one matrix per hidden layer is needed");
+  EXPECT_EQ(acting({I7, I5}), "GlState::act: a matrix does not fit its layer");
+  EXPECT_EQ(acting({Matrix::Ones(5, 7), I7}), "GlState::act: a matrix does not fit its layer");
+  EXPECT_TRUE(testing::identical(state.parameters(), w));
+  EXPECT_EQ(acting({I5, I7}), "nothing was thrown");
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 #include "support/network_golden.hpp"
 #include "support/networks.hpp"
+#include "support/refusal.hpp"
 #include "support/taylor.hpp"
-#include "symport/core/status.hpp"
+#include "symport/objectives/booth.hpp"
 #include "symport/symmetries/paper_action.hpp"
 #include "symport/symmetries/paper_orbit.hpp"
 
@@ -88,7 +89,19 @@ TEST(PaperAction, ActivationsThatAreNoBijectionsAreRefusedByName) {
   Random random(51);
   auto [objective, w] =
       random_problem<double>({5, 6, 3}, "tanh", "cross_entropy", false, 3, random);
-  EXPECT_THROW(PaperAction<double>().orbit(objective, w), InvalidArgument);
+  EXPECT_THAT(test::refusal([&] { PaperAction<double>().orbit(objective, w); }),
+              ::testing::HasSubstr("activation: found tanh, allowed is a bijection"));
+}
+
+TEST(PaperAction, OtherObjectivesAndNetworksWithoutHiddenLayersAreRefused) {
+  const Booth booth;
+  EXPECT_EQ(test::refusal([&] { PaperAction<double>().orbit(booth, booth.start()); }),
+            "symmetry: found paper on this objective, allowed is paper only on a multi-layer "
+            "perceptron");
+  Random random(52);
+  auto [shallow, w] = random_problem<double>({5, 3}, "linear", "cross_entropy", false, 3, random);
+  EXPECT_EQ(test::refusal([&] { PaperAction<double>().orbit(shallow, w); }),
+            "layers: found a network without hidden layers, allowed is one or more");
 }
 
 }  // namespace

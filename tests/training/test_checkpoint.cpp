@@ -247,6 +247,8 @@ TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
   }
   EXPECT_THAT(message("version", Array{{1}, std::vector<std::int64_t>{99}}), HasSubstr("found 99"));
   EXPECT_THAT(message("first", Array{{2}, std::vector<double>{1, 2}}), HasSubstr("2 numbers"));
+  EXPECT_THAT(message("counters", Array{{6}, std::vector<std::int64_t>(6)}),
+              HasSubstr("found 6 numbers, allowed is 7 numbers"));
   EXPECT_THAT(message("counters", Array{{7}, std::vector<std::int64_t>{0, -1, 0, 0, 0, 1, 1}}),
               HasSubstr("found -1"));
   EXPECT_THAT(

@@ -74,10 +74,5 @@ TYPED_TEST(ImageSourceTest, RefusesSetsThatDoNotFit) {
   EXPECT_THROW(ImageSource<TypeParam>{ImageSet{}}, InvalidArgument);
 }
 
-TEST(DenseSource, SaysWhetherTargetsAreClasses) {
-  EXPECT_FALSE(
-      DenseSource<double>(Matrix::Ones(2, 3), Targets<double>(Matrix::Ones(1, 3))).categorical());
-}
-
 }  // namespace
 }  // namespace symport

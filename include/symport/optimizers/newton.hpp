@@ -9,9 +9,9 @@ struct NewtonOptions {
   Index max_dimension = 512;  ///< the Hessian is formed and factorised
 };
 
-/// Damped Newton's method, u = eta |H|^-1 g, for small problems: the Hessian is built from n
-/// products and diagonalised; |H| has the absolute eigenvalues (so u is a descent direction), none
-/// smaller than 1e-12 of the largest. With eta = 1 the classical step where H is positive definite.
+/// Damped Newton's method, u = eta |H|^-1 g, for small problems: H is built from n products and
+/// diagonalised; |H| has the absolute eigenvalues (so u descends), none below 1e-12 of the largest.
+/// eta = 1 is the classical step where H > 0. Where H = 0, u = eta g; where it is not finite, NaN.
 template <Real Scalar = double>
 class Newton final : public BasicOptimizer<Scalar> {
  public:

@@ -83,7 +83,7 @@ class Orbit {
   virtual void solve(ObjectiveKind objective, double eta, double kappa);
   /// Base <- current <- a random element applied to the start. Compact groups draw from their
   /// invariant distribution and ignore `spread`; others draw near the identity, at distance about
-  /// `spread`. False when the orbit cannot draw.
+  /// `spread`. False when it cannot draw or left the domain: current is then the base or the start.
   virtual bool randomize(Random& random, double spread);
   virtual bool compact() const { return false; }
 

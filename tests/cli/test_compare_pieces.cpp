@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "compare/method.hpp"
+#include "compare/trial.hpp"
+#include "registry.hpp"
+
+namespace symport::cli::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(CompareMethod, IsParsedToTheOptionsOfTheCommands) {
+  const auto method =
+      compare::parse_method("gd:lr=auto+rescale:every=100+99,kappa=2,state=reset,search-steps=3");
+  EXPECT_EQ(method.optimizer, "gd:lr=auto");
+  EXPECT_EQ(method.kind, "rescale");
+  EXPECT_EQ(method.options.text("optimizer"), "gd");
+  EXPECT_EQ(method.options.text("lr"), "auto");
+  EXPECT_EQ(method.options.text("teleport"), "every:100+99");
+  EXPECT_EQ(method.options.text("kappa"), "2");
+  EXPECT_EQ(method.options.text("state"), "reset");
+  EXPECT_EQ(method.options.text("search-steps"), "3");
+  EXPECT_EQ(compare::parse_method("gd+teleport:at=0/10/20").options.text("teleport"), "0,10,20");
+  EXPECT_EQ(compare::parse_method("gd+random:at=1").options.text("search"), "blind");
+  EXPECT_FALSE(compare::parse_method("adam").teleports());
+}
+
+TEST(CompareMethod, PlainFormsAreAddedOnceAndComeFirst) {
+  const auto names = [](const std::vector<compare::Method>& methods) {
+    Words list;
+    for (const auto& method : methods) list.push_back(method.text);
+    return list;
+  };
+  const auto parsed = [](const Words& texts) {
+    std::vector<compare::Method> methods;
+    for (const std::string& text : texts) methods.push_back(compare::parse_method(text));
+    return methods;
+  };
+  EXPECT_EQ(names(compare::with_baselines(
+                parsed({"gd+teleport:at=0", "adam", "adam+teleport:at=0", "gd+random:at=0"}))),
+            (Words{"adam", "gd", "gd+teleport:at=0", "adam+teleport:at=0", "gd+random:at=0"}));
+  EXPECT_EQ(names(compare::with_baselines(parsed({"newton"}))), (Words{"newton"}));
+}
+
+TEST(CompareBudget, HasTwoUnits) {
+  EXPECT_EQ(compare::parse_budget("2000evals").text(), "2000evals");
+  EXPECT_EQ(compare::parse_budget("500ms").text(), "0.5s");
+  EXPECT_EQ(compare::parse_budget("1.5s").amount, 1.5);
+  EXPECT_EQ(compare::parse_target("rel:0.01").text(), "rel:0.01");
+  EXPECT_EQ(compare::parse_target("-0.5").value, -0.5);
+}
+
+/// Starts of different seeds differ by what was asked for, whatever the problem's size.
+TEST(CompareStart, IsSpreadAroundTheUsualOne) {
+  const compare::Problem problem{.name = "quadratic:100,10"};
+  const Vector usual = make_problem(problem.name).function->start();
+  const double distance = (usual - make_problem(problem.name).function->minimizer()).norm();
+  double sum = 0.0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    sum += (compare::start_at(problem, seed, 0.3) - usual).squaredNorm();
+  }
+  // 2000 squared normal numbers: their mean is known to about 3 per cent.
+  EXPECT_NEAR(std::sqrt(sum / 20.0), 0.3 * distance, 0.03 * distance);
+  EXPECT_EQ(compare::start_at(problem, 4, 0.3), compare::start_at(problem, 4, 0.3));
+}
+
+}  // namespace
+}  // namespace symport::cli::testing

@@ -2,6 +2,7 @@
 #include "symmetries/scaled_curvature.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "symport/core/gemm.hpp"
@@ -45,6 +46,8 @@ ScaledCurvature<Scalar>::ScaledCurvature(const MlpObjective<Scalar>& objective)
     }
   }
   weighted_[0] = h_[0];
+  parts_[0].resize(at(network.width(1)));
+  std::iota(parts_[0].begin(), parts_[0].end(), Index{0});
   for (Index m = 1; m < p; ++m) set_scales(m, Vector::Ones(network.width(m)));
 }
 

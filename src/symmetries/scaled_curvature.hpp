@@ -30,8 +30,8 @@ class ScaledCurvature {
   /// `backpropagate`, and its activation piecewise linear. The objective must outlive this object.
   explicit ScaledCurvature(const MlpObjective<Scalar>& objective);
 
-  /// Divides hidden layer 1 for scales that are constant on each part. Units in neither must have
-  /// no gradient in W_1.
+  /// Divides hidden layer 1 for scales that are constant on each part; all of it is one at first.
+  /// Units in neither must have no gradient in W_1.
   void set_parts(std::array<std::vector<Index>, 2> parts);
   /// s of hidden layer m; 1 at first.
   void set_scales(Index m, const Vector& s);

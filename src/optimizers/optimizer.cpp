@@ -21,7 +21,7 @@ StateRange<Scalar> range_of(OptimizerState<Scalar>& state, Index first, Index co
 template <Real Scalar>
 void FirstOrderOptimizer<Scalar>::step_range(Index first, In<Scalar> gradient, double learning_rate,
                                              OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  std::array<Scalar, 512> buffer;  // stays in the first cache
+  std::array<Scalar, 4096> buffer;  // stays in the cache
   for (Index done = 0; done < gradient.size();) {
     const Index count = std::min(static_cast<Index>(buffer.size()), gradient.size() - done);
     Eigen::Map<VectorOf<Scalar>> u(buffer.data(), count);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "symport/optimizers/rmsprop.hpp"
 
-#include "optimizers/in_blocks.hpp"
 #include "optimizers/option_checks.hpp"
 
 namespace symport {
@@ -22,14 +21,10 @@ OptimizerState<Scalar> RmsProp<Scalar>::init(Index dimension) const {
 template <Real Scalar>
 void RmsProp<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
                              StateRange<Scalar> state, Out<Scalar> u) const {
-  const auto rho = static_cast<Scalar>(options_.decay), rate = static_cast<Scalar>(learning_rate);
-  const auto epsilon = static_cast<Scalar>(options_.epsilon);
-  in_blocks(u.size(), [&](Index first, auto count) {
-    const auto g = gradient.segment(first, count).array();
-    auto s = state.second.segment(first, count).array();
-    s = rho * s + (1 - rho) * g.square();
-    u.segment(first, count) = rate * g / (s.sqrt() + epsilon);
-  });
+  const auto rho = static_cast<Scalar>(options_.decay);
+  state.second = rho * state.second.array() + (1 - rho) * gradient.array().square();
+  u = static_cast<Scalar>(learning_rate) * gradient.array() /
+      (state.second.array().sqrt() + static_cast<Scalar>(options_.epsilon));
 }
 
 template class RmsProp<float>;

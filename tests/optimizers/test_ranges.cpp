@@ -15,7 +15,7 @@
 namespace symport {
 namespace {
 
-// Long ranges are stepped a few entries at a time; ranges of one entry are too short for that.
+// Long ranges are stepped in pieces, several entries to an instruction.
 TEST(FirstOrderOptimizer, StepsAnEntryOfALongRangeAsItStepsItAlone) {
   std::vector<std::unique_ptr<FirstOrderOptimizer<double>>> rules;
   rules.push_back(std::make_unique<Momentum<double>>());
@@ -25,7 +25,7 @@ TEST(FirstOrderOptimizer, StepsAnEntryOfALongRangeAsItStepsItAlone) {
   rules.push_back(std::make_unique<Adam<double>>());
   rules.push_back(std::make_unique<AdamW<double>>());
   Random random(143);
-  const Index n = 1000;
+  const Index n = 5000;
   for (const auto& rule : rules) {
     Vector together = testing::random_vector(n, random), alone = together;
     OptimizerState<double> state = rule->init(n), alone_state = state;

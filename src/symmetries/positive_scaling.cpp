@@ -2,9 +2,12 @@
 #include "symport/symmetries/positive_scaling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "symmetries/network_requirements.hpp"
 #include "symmetries/scale_units.hpp"
@@ -48,6 +51,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
   double curvature() override {
     if (!curvature_) {
+      need_constant_energies();
       curvature_ = states().curvature(this->start());
       this->charge(states().cost());
     }
@@ -97,8 +101,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
       const Vector& r = row_energies_[at(m)];
       const Vector& c = column_energies_[at(m)];
       for (Index i = 0; i < r.size(); ++i) {
-        const bool dead = r[i] == 0.0 && c[i] == 0.0;
-        scales_[at(m)][i] = dead ? 1.0 : c[i] >= r[i] ? kappa : 1.0 / kappa;
+        scales_[at(m)][i] = dead(r[i], c[i]) ? 1.0 : c[i] >= r[i] ? kappa : 1.0 / kappa;
       }
       states().set_scales(m, scales_[at(m)]);
     }
@@ -126,6 +129,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
  private:
   static std::size_t at(Index m) { return static_cast<std::size_t>(m - 1); }
+  /// A unit without any gradient, given the squared norms of its row and its column.
+  static bool dead(double r, double c) { return r == 0.0 && c == 0.0; }
 
   /// After a change of the scales; false when their squares are no numbers, and then they are the
   /// base's again.
@@ -196,6 +201,14 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
       column_energies_.push_back(states().column_energies(m, true));
     }
     last_bias_energy_ = states().last_bias_energy();
+    // `solve` scales hidden layer 1 by kappa and 1/kappa on the same units for every kappa.
+    const Vector r = states().row_energies(1);
+    const Vector& c = column_energies_.front();
+    std::array<std::vector<Index>, 2> parts;
+    for (Index i = 0; i < r.size(); ++i) {
+      if (!dead(r[i], c[i])) parts[c[i] >= r[i] ? 0 : 1].push_back(i);
+    }
+    states().set_parts(std::move(parts));
   }
 
   void need_energies() {

@@ -22,8 +22,11 @@ void scale_units(const Mlp& network, const std::vector<Vector>& scales, In<Scala
     const auto old = network.augmented(m, from.data());
     auto scaled = network.augmented(m, to.data());
     for (Index j = 0; j < old.cols(); ++j) {
-      const Scalar divisor = j < below.size() ? below[j] : Scalar(1);
-      scaled.col(j) = (old.col(j) / divisor).cwiseProduct(s);
+      if (j < below.size()) {
+        scaled.col(j) = (old.col(j) / below[j]).cwiseProduct(s);
+      } else {
+        scaled.col(j) = old.col(j).cwiseProduct(s);
+      }
     }
     below = s;
   }

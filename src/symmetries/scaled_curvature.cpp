@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "symmetries/scaled_curvature.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
 #include "symport/core/gemm.hpp"
 
 namespace symport {
@@ -32,13 +36,8 @@ ScaledCurvature<Scalar>::ScaledCurvature(const MlpObjective<Scalar>& objective)
   has_product_.resize(at(p) + 1, false);
   squares_.resize(at(p) + 1);
   gram_.resize(n, n);
-  double work = 0.0, gradient = 0.0;
   for (Index m = 1; m <= p; ++m) {
-    const auto product = static_cast<double>(network.width(m) * network.width(m - 1));
-    gradient += (m == 1 ? 2.0 : 3.0) * product;
-    work += m == 1 ? 0.0 : m == 2 ? product : 2.0 * product;
-    // Two Gram matrices and two products with them per layer.
-    work += static_cast<double>((network.width(m) + network.width(m - 1)) * n * (m == 1 ? 1 : 2));
+    gradient_work_ += (m == 1 ? 2.0 : 3.0) * weights(m);
     h_[at(m - 1)] = objective.h(m - 1);
     delta_[at(m)] = objective.delta(m);
     if (m < p) {
@@ -46,8 +45,9 @@ ScaledCurvature<Scalar>::ScaledCurvature(const MlpObjective<Scalar>& objective)
       network.activation().template derivative<Scalar>(1, objective.z(m), slope_[at(m)]);
     }
   }
-  cost_ = work / gradient;
   weighted_[0] = h_[0];
+  parts_[0].resize(at(network.width(1)));
+  std::iota(parts_[0].begin(), parts_[0].end(), Index{0});
   for (Index m = 1; m < p; ++m) set_scales(m, Vector::Ones(network.width(m)));
 }
 
@@ -93,37 +93,116 @@ double ScaledCurvature<Scalar>::last_bias_energy() const {
 }
 
 template <Real Scalar>
+void ScaledCurvature<Scalar>::set_parts(std::array<std::vector<Index>, 2> parts) {
+  parts_ = std::move(parts);
+  part_products_.resize(0, 0);
+}
+
+template <Real Scalar>
+void ScaledCurvature<Scalar>::need_constants() {
+  if (Q_.size() > 0) return;
+  Q_ = slope_[1].cwiseProduct(product(1));
+  multiply<Scalar>(2, true, h_[1].topRows(Q_.rows()), false, Q_, 0, gram_);
+  cross_.resize(delta_[2].rows(), gram_.cols());
+  multiply<Scalar>(1, false, delta_[2], false, gram_, 0, cross_);
+  cost_ += states(0) + 2.0 * states(1) + states(2);
+}
+
+template <Real Scalar>
+std::optional<std::array<Scalar, 2>> ScaledCurvature<Scalar>::levels() const {
+  std::array<Scalar, 2> values{1, 1};
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (parts_[k].empty()) continue;
+    values[k] = squares_[1][parts_[k].front()];
+    for (const Index i : parts_[k]) {
+      if (squares_[1][i] != values[k]) return std::nullopt;
+    }
+  }
+  return values;
+}
+
+template <Real Scalar>
+void ScaledCurvature<Scalar>::add_second(MatrixIn<Scalar> W, MatrixOut<Scalar> r) {
+  const Index n = Q_.cols();
+  const auto values = levels();
+  if (!values) {
+    const MatrixOf<Scalar> R = Q_.array().colwise() / squares_[1].array();
+    multiply<Scalar>(1, false, W, false, R, 1, r);
+    cost_ += weights(2);
+    return;
+  }
+  if (part_products_.size() == 0) {
+    // Columns of W are brought together a few at a time, as many as stay in the cache.
+    constexpr Index block = 128;
+    MatrixOf<Scalar> columns(W.rows(), block), rows(block, n);
+    part_products_.setZero(W.rows(), 2 * n);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto size = static_cast<Index>(parts_[k].size());
+      for (Index first = 0; first < size; first += block) {
+        const Index count = std::min(block, size - first);
+        for (Index j = 0; j < count; ++j) {
+          columns.col(j) = W.col(parts_[k][at(first + j)]);
+          rows.row(j) = Q_.row(parts_[k][at(first + j)]);
+        }
+        multiply<Scalar>(1, false, columns.leftCols(count), false, rows.topRows(count), 1,
+                         part_products_.middleCols(static_cast<Index>(k) * n, n));
+      }
+    }
+    cost_ += weights(2);
+  }
+  r += part_products_.leftCols(n) / (*values)[0] + part_products_.rightCols(n) / (*values)[1];
+}
+
+template <Real Scalar>
 double ScaledCurvature<Scalar>::curvature(In<Scalar> w) {
   const Mlp& network = objective_.network();
   const Index p = network.layers(), n = gram_.cols();
-  for (Index m = 1; m <= p; ++m) {
+  cost_ = 0.0;
+  need_constants();
+  for (Index m = 2; m <= p; ++m) {
     // V_m x = D_m^-2 delta_m (weighted_(m-1)' x)
     const Index inputs = network.width(m - 1);
     rs_.resize(network.width(m), 2 * n);
     rs_.leftCols(n) = product(m);
-    if (m > 1) {
+    cost_ += states(m - 1) + states(m);
+    if (m == 2) {
+      rs_.rightCols(n) = cross_;
+    } else {
       multiply<Scalar>(2, true, weighted_[at(m - 1)].topRows(inputs), false,
                        RS_[at(m - 1)].leftCols(n), 0, gram_);
       multiply<Scalar>(1, false, delta_[at(m)], false, gram_, 0, rs_.rightCols(n));
+      cost_ += states(m - 1) + states(m);
     }
-    const Index columns = m == 1 ? n : 2 * n;  // s_1 = 0
-    if (m < p) rs_.leftCols(columns).array().colwise() /= squares_[at(m)].array();
-    if (m > 1) {
-      const Index filled = m == 2 ? n : 2 * n;  // S_1 = 0
-      multiply<Scalar>(1, false, network.weights(m, w.data()), false,
-                       RS_[at(m - 1)].leftCols(filled), 1, rs_.leftCols(filled));
+    if (m < p) rs_.array().colwise() /= squares_[at(m)].array();
+    if (m == 2) {
+      add_second(network.weights(2, w.data()), rs_.leftCols(n));  // S_1 = 0
+    } else {
+      multiply<Scalar>(1, false, network.weights(m, w.data()), false, RS_[at(m - 1)], 1, rs_);
+      cost_ += 2.0 * weights(m);
     }
     if (m < p) {
       RS_[at(m)].resize(network.width(m), 2 * n);
-      for (Index first = 0; first < columns; first += n) {
+      for (const Index first : {Index{0}, n}) {
         RS_[at(m)].middleCols(first, n) = slope_[at(m)].cwiseProduct(rs_.middleCols(first, n));
       }
     }
   }
+  cost_ /= gradient_work_;
   MatrixOf<Scalar> bent(network.width(p), n);
   objective_.loss().template hessian_product<Scalar>(outputs_, rs_.leftCols(n), bent);
   return (bent.array() * rs_.leftCols(n).array()).template cast<double>().sum() +
          (delta_[at(p)].array() * rs_.rightCols(n).array()).template cast<double>().sum();
+}
+
+template <Real Scalar>
+double ScaledCurvature<Scalar>::weights(Index m) const {
+  const Mlp& network = objective_.network();
+  return static_cast<double>(network.width(m) * network.width(m - 1));
+}
+
+template <Real Scalar>
+double ScaledCurvature<Scalar>::states(Index m) const {
+  return static_cast<double>(objective_.network().width(m) * gram_.cols());
 }
 
 template class ScaledCurvature<float>;

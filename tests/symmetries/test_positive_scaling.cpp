@@ -275,6 +275,54 @@ TEST(PositiveScaling, AutomaticKappaMakesTheNextStepBetter) {
   }
 }
 
+// The products of the two parts of hidden layer 1 are made once and serve every kappa; scales that
+// are not constant on them in between must not.
+TEST(PositiveScaling, CurvatureOfManyBoundsIsThatAtTheirPoints) {
+  Random random(11);
+  const std::vector<std::vector<Index>> shapes = {{4, 6, 3}, {4, 6, 5, 3}, {3, 7, 4, 5, 2}};
+  for (const auto& shape : shapes) {
+    for (const char* activation : {"leaky_relu:0.1", "relu"}) {
+      auto problem = random_problem<double>(shape, activation, "cross_entropy", true, 5, random);
+      const Mlp& network = problem.objective.network();
+      // Unit 2 of the first layer is off for every sample; with relu it has no gradient.
+      auto first = network.augmented(1, problem.w.data());
+      first.row(2).setZero();
+      first(2, shape[0]) = -1.0;
+      const auto orbit = symmetry.orbit(problem.objective, problem.w);
+      Vector there(problem.w.size());
+      const auto expect_curvature = [&](const std::string& where) {
+        orbit->commit(there);
+        const double wanted = curvature_at(problem.objective, there);
+        EXPECT_NEAR(orbit->curvature(), wanted, 1e-10 * std::abs(wanted)) << activation << where;
+      };
+      expect_curvature(" at the start");
+      for (const double kappa : {1.0, 1.3, 4.0, 30.0}) {
+        orbit->solve(ObjectiveKind::predicted_decrease, 0.1, kappa);
+        expect_curvature(" kappa " + std::to_string(kappa));
+        orbit->aim(1.0, 0.0);
+        ASSERT_TRUE(orbit->move(0.1));
+        expect_curvature(" beside kappa " + std::to_string(kappa));
+      }
+    }
+  }
+}
+
+TEST(PositiveScaling, FurtherBoundsCostNoProductWithTheSecondLayer) {
+  Random random(12);
+  const auto problem =
+      random_problem<double>({20, 60, 60, 5}, "leaky_relu", "cross_entropy", true, 3, random);
+  const auto orbit = symmetry.orbit(problem.objective, problem.w);
+  const double set_up = (orbit->grad_sq(), orbit->evaluations());
+  const double first = (orbit->curvature(), orbit->evaluations());
+  orbit->solve(ObjectiveKind::predicted_decrease, 0.1, 1.5);
+  const double second = (orbit->curvature(), orbit->evaluations());
+  EXPECT_GT(second, first);
+  // 2 W_1 + 3 W_2 + 3 W_3 are a gradient.
+  const double product = 60.0 * 60.0 / (2 * 20.0 * 60.0 + 3 * 60.0 * 60.0 + 3 * 60.0 * 5.0);
+  EXPECT_GT(first - set_up, product);
+  EXPECT_LT(second - first, product);
+}
+
 TEST(PositiveScaling, TransportsMomentumAsItMovesGradients) {
   Random random(10);
   auto problem =

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "support/numbers.hpp"
+#include "symport/optimizers/adagrad.hpp"
+#include "symport/optimizers/adam.hpp"
+#include "symport/optimizers/adamw.hpp"
+#include "symport/optimizers/momentum.hpp"
+#include "symport/optimizers/nesterov.hpp"
+#include "symport/optimizers/rmsprop.hpp"
+
+namespace symport {
+namespace {
+
+// Long ranges are stepped in pieces, several entries to an instruction.
+TEST(FirstOrderOptimizer, StepsAnEntryOfALongRangeAsItStepsItAlone) {
+  std::vector<std::unique_ptr<FirstOrderOptimizer<double>>> rules;
+  rules.push_back(std::make_unique<Momentum<double>>());
+  rules.push_back(std::make_unique<Nesterov<double>>());
+  rules.push_back(std::make_unique<AdaGrad<double>>());
+  rules.push_back(std::make_unique<RmsProp<double>>());
+  rules.push_back(std::make_unique<Adam<double>>());
+  rules.push_back(std::make_unique<AdamW<double>>());
+  Random random(143);
+  const Index n = 5000;
+  for (const auto& rule : rules) {
+    Vector together = testing::random_vector(n, random), alone = together;
+    OptimizerState<double> state = rule->init(n), alone_state = state;
+    for (int step = 0; step < 3; ++step) {
+      const Vector gradient = testing::random_vector(n, random);
+      rule->step_range(0, gradient, 0.1, state, together);
+      for (Index i = 0; i < n; ++i) {
+        rule->step_range(i, gradient.segment(i, 1), 0.1, alone_state, alone);
+      }
+      ++state.count;
+      ++alone_state.count;
+    }
+    EXPECT_TRUE(testing::identical(together, alone)) << rule->name();
+    EXPECT_TRUE(testing::identical(state.first, alone_state.first)) << rule->name();
+    EXPECT_TRUE(testing::identical(state.second, alone_state.second)) << rule->name();
+  }
+}
+
+}  // namespace
+}  // namespace symport

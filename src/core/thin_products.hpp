@@ -9,7 +9,8 @@ namespace symport {
 
 /// Products with a mini-batch: a large matrix and one of few columns. A general product library
 /// copies the large one into the order of its kernel first, which a few columns do not pay back.
-/// `gemm` is the plain version of all of them, and what tests compare with.
+/// `gemm` chooses between them and the BLAS, their plain version; tests compare it with sums
+/// written out.
 
 /// Whether `thin_multiply` is the faster way for C (m x n) <- A (m x k) B.
 template <Real Scalar>

@@ -101,7 +101,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
       const Vector& r = row_energies_[at(m)];
       const Vector& c = column_energies_[at(m)];
       for (Index i = 0; i < r.size(); ++i) {
-        scales_[at(m)][i] = dead(r[i], c[i]) ? 1.0 : c[i] >= r[i] ? kappa : 1.0 / kappa;
+        const int end = best_end(r[i], c[i]);
+        scales_[at(m)][i] = end == 0 ? 1.0 : end > 0 ? kappa : 1.0 / kappa;
       }
       states().set_scales(m, scales_[at(m)]);
     }
@@ -129,8 +130,12 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
  private:
   static std::size_t at(Index m) { return static_cast<std::size_t>(m - 1); }
-  /// A unit without any gradient, given the squared norms of its row and its column.
-  static bool dead(double r, double c) { return r == 0.0 && c == 0.0; }
+  /// Which end of [1/kappa, kappa] maximises r/s^2 + c s^2, the gradient of a unit with squared
+  /// norms r of its row and c of its column: 1 the upper, -1 the lower, 0 neither (no gradient).
+  static int best_end(double r, double c) {
+    if (r == 0.0 && c == 0.0) return 0;
+    return c >= r ? 1 : -1;
+  }
 
   /// After a change of the scales; false when their squares are no numbers, and then they are the
   /// base's again.
@@ -206,7 +211,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     const Vector& c = column_energies_.front();
     std::array<std::vector<Index>, 2> parts;
     for (Index i = 0; i < r.size(); ++i) {
-      if (!dead(r[i], c[i])) parts[c[i] >= r[i] ? 0 : 1].push_back(i);
+      const int end = best_end(r[i], c[i]);
+      if (end != 0) parts[end > 0 ? 0 : 1].push_back(i);
     }
     states().set_parts(std::move(parts));
   }

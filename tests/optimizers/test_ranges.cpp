@@ -15,7 +15,7 @@
 namespace symport {
 namespace {
 
-// Long ranges are stepped in pieces, several entries to an instruction.
+// Ranges are as long as the caller likes, and stepped several entries to an instruction.
 TEST(FirstOrderOptimizer, StepsAnEntryOfALongRangeAsItStepsItAlone) {
   std::vector<std::unique_ptr<FirstOrderOptimizer<double>>> rules;
   rules.push_back(std::make_unique<Momentum<double>>());

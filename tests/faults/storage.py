@@ -143,8 +143,11 @@ def damaged(bench, damage):
     process.kill()
     bench.end(process)
     latest, previous = (os.path.join(run, "checkpoint", name) for name in ("latest.npz", "previous.npz"))
+    # There is one at least; between two renamings the latest is the one that is missing.
     if not os.path.exists(previous):
         shutil.copy(latest, previous)
+    if not os.path.exists(latest):
+        shutil.copy(previous, latest)
     good = {path: read(path) for path in (latest, previous)}
     for path in good:
         with open(path, "wb") as file:

@@ -11,8 +11,8 @@
 #include <symport/symport.hpp>
 
 #include "epoch.hpp"
+#include "lab/report/svg.hpp"
 #include "parts.hpp"
-#include "report/svg.hpp"
 #include "symport/data/atomic_file.hpp"
 
 namespace symport::benchmarks {

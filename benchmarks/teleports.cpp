@@ -9,7 +9,7 @@
 #include <symport/symport.hpp>
 
 #include "parts.hpp"
-#include "symport/symmetries/general_linear_orbit.hpp"
+#include "symmetries/general_linear_orbit.hpp"
 
 namespace symport::benchmarks {
 

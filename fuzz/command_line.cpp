@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The words of a command line, one a line. Commands read their options and then do nothing; files
 // are only read where a word names one.
-#include "command_line.hpp"
+#include "cli/command_line.hpp"
 
 #include <sstream>
 
 #include "commands/optimize.hpp"
 #include "commands/train.hpp"
-#include "errors.hpp"
+#include "lab/text/errors.hpp"
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A configuration file (TOML), as options of `symport train` and `symport optimize`.
-#include "config_file.hpp"
+#include "lab/config/config_file.hpp"
 
 #include "commands/optimize.hpp"
 #include "commands/train.hpp"

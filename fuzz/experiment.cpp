@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An experiment.toml, in its full and its quick form.
-#include "experiment.hpp"
+#include "lab/reproduce/experiment.hpp"
 
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"

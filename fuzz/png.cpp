@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A PNG whose rows are images.
+#include "lab/data/png_rows.hpp"
 #include "support/bounded.hpp"
 #include "support/forged_png.hpp"
 #include "support/unpack.hpp"
 #include "symport/core/status.hpp"
-#include "symport/data/png_rows.hpp"
 
 using namespace symport;
 

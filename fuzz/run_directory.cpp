@@ -2,10 +2,10 @@
 // The files of a run directory, as `symport report` reads them: config.toml, summary.json,
 // trace.csv and teleports.jsonl, one behind the other with a line "%%" between them. What is read
 // becomes a page.
-#include "errors.hpp"
-#include "report/page.hpp"
-#include "report/run_reader.hpp"
-#include "report/run_report.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/run_report.hpp"
+#include "lab/runs/run_reader.hpp"
+#include "lab/text/errors.hpp"
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
 #include "support/temporary_directory.hpp"

@@ -5,11 +5,11 @@
 #include <string>
 #include <thread>
 
-#include "command_line.hpp"
-#include "errors.hpp"
-#include "interruption.hpp"
+#include "cli/command_line.hpp"
+#include "lab/runs/interruption.hpp"
+#include "lab/text/errors.hpp"
 #include "symport/core/memory.hpp"
-#include "terminal.hpp"
+#include "terminal/terminal.hpp"
 
 namespace {
 

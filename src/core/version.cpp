@@ -3,8 +3,6 @@
 
 #include <cblas.h>
 #include <fmt/format.h>
-#include <openssl/crypto.h>
-#include <png.h>
 #include <zlib.h>
 
 #include <Eigen/Core>
@@ -30,11 +28,9 @@ std::vector<Dependency> dependencies() {
       {"Eigen",
        fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
       {"OpenBLAS", openblas_version()},
-      {"OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING)},
       {"Random123", SYMPORT_RANDOM123_VERSION},
       {"fmt",
        fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
-      {"libpng", png_get_libpng_ver(nullptr)},
       {"zlib", zlibVersion()},
   };
 }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "symport/core/random.hpp"
 #include "symport/core/status.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "symport/objectives/mlp_hessian.hpp"
+#include "objectives/mlp_hessian.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {

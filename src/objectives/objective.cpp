@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 
 namespace symport {
 

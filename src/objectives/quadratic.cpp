@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport {

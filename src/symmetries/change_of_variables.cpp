@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "symport/core/status.hpp"
 
 namespace symport {

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
+#include "symmetries/matrix_orbit.hpp"
 #include "symport/core/status.hpp"
-#include "symport/symmetries/matrix_orbit.hpp"
 
 namespace symport {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/factored_weights.hpp"
+#include "symmetries/factored_weights.hpp"
 
 #include <algorithm>
 

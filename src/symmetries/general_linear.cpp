@@ -7,9 +7,9 @@
 #include <numeric>
 #include <optional>
 
+#include "symmetries/general_linear_orbit.hpp"
+#include "symmetries/left_inverse.hpp"
 #include "symport/core/status.hpp"
-#include "symport/symmetries/general_linear_orbit.hpp"
-#include "symport/symmetries/left_inverse.hpp"
 #include "symport/symmetries/refusal.hpp"
 
 namespace symport {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The directions of ascent on a GL orbit: the adjoint of the recurrence for Phi, and what J and Phi
 // make of it in every hidden layer.
+#include "symmetries/general_linear_orbit.hpp"
 #include "symport/core/gemm.hpp"
-#include "symport/symmetries/general_linear_orbit.hpp"
 
 namespace symport {
 

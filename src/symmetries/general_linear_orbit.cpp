@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/general_linear_orbit.hpp"
+#include "symmetries/general_linear_orbit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {

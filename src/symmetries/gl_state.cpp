@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/gl_state.hpp"
+#include "symmetries/gl_state.hpp"
 
 #include <Eigen/LU>
 #include <stdexcept>
 
-#include "symport/symmetries/left_inverse.hpp"
+#include "symmetries/left_inverse.hpp"
 
 namespace symport {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "symport/symmetries/linear_orbit.hpp"
+#include "symmetries/linear_orbit.hpp"
 
 namespace symport {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/left_inverse.hpp"
+#include "symmetries/left_inverse.hpp"
 
 #include <Eigen/Cholesky>
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 
 namespace symport {
 

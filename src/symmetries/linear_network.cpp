@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/dense.hpp"
+#include "symmetries/linear_orbit.hpp"
 #include "symmetries/network_requirements.hpp"
-#include "symport/core/dense.hpp"
-#include "symport/symmetries/linear_orbit.hpp"
 
 namespace symport {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/linear_orbit.hpp"
+#include "symmetries/linear_orbit.hpp"
 
 namespace symport {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/low_rank_element.hpp"
+#include "symmetries/low_rank_element.hpp"
 
 #include <Eigen/QR>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/core/random.hpp"
 

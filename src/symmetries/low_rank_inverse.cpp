@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/low_rank_inverse.hpp"
+#include "symmetries/low_rank_inverse.hpp"
 
 #include <stdexcept>
 

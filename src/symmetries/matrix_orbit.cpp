@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/matrix_orbit.hpp"
+#include "symmetries/matrix_orbit.hpp"
 
 #include <cmath>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 
 namespace symport {
 

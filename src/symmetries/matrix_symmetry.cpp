@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "symport/core/dense.hpp"
-#include "symport/symmetries/matrix_orbit.hpp"
+#include "core/dense.hpp"
+#include "symmetries/matrix_orbit.hpp"
 
 namespace symport {
 

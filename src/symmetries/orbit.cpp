@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "symport/objectives/mlp_hessian.hpp"
+#include "objectives/mlp_hessian.hpp"
 
 namespace symport {
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
+#include "symmetries/matrix_orbit.hpp"
 #include "symport/core/status.hpp"
-#include "symport/symmetries/matrix_orbit.hpp"
 
 namespace symport {
 
@@ -44,11 +44,12 @@ class QuadraticOrbit final : public MatrixOrbit {
 OrthogonalSymmetry::OrthogonalSymmetry(const Quadratic& quadratic)
     : OrthogonalSymmetry(symmetric_eigen(quadratic.A())) {}
 
-OrthogonalSymmetry::OrthogonalSymmetry(SymmetricEigen eigen)
+OrthogonalSymmetry::OrthogonalSymmetry(const SymmetricEigen& eigen)
     : RotationSymmetry(std::make_shared<AffineVariables>(
           eigen.vectors * eigen.values.cwiseSqrt().asDiagonal() * eigen.vectors.transpose(),
           Vector::Zero(eigen.values.size()))),
-      eigen_(std::move(eigen)) {}
+      eigenvalues_(eigen.values),
+      eigenvectors_(eigen.vectors) {}
 
 std::string OrthogonalSymmetry::name() const { return fmt::format("O({})", order()); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/paper_action.hpp"
 
+#include "symmetries/paper_orbit.hpp"
 #include "symport/core/status.hpp"
-#include "symport/symmetries/paper_orbit.hpp"
 
 namespace symport {
 

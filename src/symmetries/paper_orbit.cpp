@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/paper_orbit.hpp"
+#include "symmetries/paper_orbit.hpp"
 
 #include <Eigen/QR>
 #include <cmath>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 
 namespace symport {
 

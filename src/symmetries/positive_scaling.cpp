@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "objectives/mlp_hessian.hpp"
+#include "symmetries/linear_orbit.hpp"
 #include "symmetries/network_requirements.hpp"
 #include "symmetries/scale_units.hpp"
 #include "symmetries/scaled_curvature.hpp"
-#include "symport/objectives/mlp_hessian.hpp"
-#include "symport/symmetries/linear_orbit.hpp"
 
 namespace symport {
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "core/dense.hpp"
 #include "symmetries/circle_orbit.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/objectives/ellipse.hpp"
 

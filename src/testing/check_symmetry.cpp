@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "testing/taylor_slope.hpp"
 
 namespace symport::testing {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "compare/method.hpp"
-#include "compare/trial.hpp"
-#include "registry.hpp"
+#include "lab/compare/method.hpp"
+#include "lab/compare/trial.hpp"
+#include "lab/options/registry.hpp"
 
 namespace symport::cli::testing {
 namespace {

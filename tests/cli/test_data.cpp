@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "cli/process.hpp"
-#include "data_catalog.hpp"
-#include "data_sets.hpp"
+#include "lab/data/catalog.hpp"
+#include "lab/data/open_data.hpp"
 #include "support/forged_idx.hpp"
 #include "support/own_path.hpp"
 #include "support/packed.hpp"

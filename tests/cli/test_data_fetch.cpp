@@ -9,13 +9,13 @@
 #include <algorithm>
 
 #include "cli/process.hpp"
-#include "data_fetch.hpp"
-#include "errors.hpp"
+#include "lab/data/fetch.hpp"
+#include "lab/data/sha256.hpp"
+#include "lab/text/errors.hpp"
 #include "support/forged_idx.hpp"
 #include "support/forged_png.hpp"
 #include "support/own_path.hpp"
 #include "support/packed.hpp"
-#include "symport/data/sha256.hpp"
 
 namespace symport::cli::testing {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "command_line.hpp"
-#include "errors.hpp"
-#include "nearest_name.hpp"
-#include "parse_numbers.hpp"
+#include "cli/command_line.hpp"
+#include "lab/text/errors.hpp"
+#include "lab/text/parse_numbers.hpp"
+#include "lab/text/suggestion.hpp"
 #include "symport/core/status.hpp"
-#include "text_table.hpp"
+#include "terminal/text_table.hpp"
 
 namespace symport::cli {
 namespace {

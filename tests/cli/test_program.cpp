@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
-#include "registry.hpp"
+#include "lab/options/registry.hpp"
 
 namespace symport::cli::testing {
 namespace {

@@ -6,13 +6,13 @@
 #include <limits>
 #include <random>
 
-#include "errors.hpp"
-#include "report/contours.hpp"
-#include "report/decimation.hpp"
-#include "report/page.hpp"
-#include "report/run_reader.hpp"
-#include "report/scale.hpp"
-#include "report/svg.hpp"
+#include "lab/report/contours.hpp"
+#include "lab/report/decimation.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/scale.hpp"
+#include "lab/report/svg.hpp"
+#include "lab/runs/run_reader.hpp"
+#include "lab/text/errors.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::cli::report {

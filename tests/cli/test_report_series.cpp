@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "report/level_sets.hpp"
-#include "report/page.hpp"
-#include "report/sentences.hpp"
-#include "report/series.hpp"
-#include "report/svg.hpp"
+#include "lab/report/level_sets.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/sentences.hpp"
+#include "lab/report/series.hpp"
+#include "lab/report/svg.hpp"
 #include "symport/objectives/booth.hpp"
 
 namespace symport::cli::report {

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "cli/process.hpp"
-#include "experiment.hpp"
-#include "reproduction.hpp"
+#include "lab/reproduce/experiment.hpp"
+#include "lab/reproduce/reproduction.hpp"
 
 namespace symport::cli::testing {
 namespace {

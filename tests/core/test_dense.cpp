@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <symport/symport.hpp>
 
-#include "symport/objectives/mlp_hessian.hpp"
+#include "objectives/mlp_hessian.hpp"
 
 int main(int argc, char** argv) {
   using namespace symport;

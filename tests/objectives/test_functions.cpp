@@ -3,9 +3,9 @@
 
 #include <functional>
 
+#include "core/dense.hpp"
 #include "support/golden.hpp"
 #include "support/objectives.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "tolerances.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "core/dense.hpp"
 #include "support/objectives.hpp"
 #include "support/single_precision.hpp"
-#include "symport/core/dense.hpp"
 #include "tolerances.hpp"
 
 namespace symport {

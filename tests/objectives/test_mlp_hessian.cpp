@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/objectives/mlp_hessian.hpp"
+#include "objectives/mlp_hessian.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "core/dense.hpp"
 #include "support/objectives.hpp"
 #include "support/single_precision.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"

@@ -7,9 +7,9 @@
 #include <numbers>
 #include <string>
 
+#include "core/dense.hpp"
 #include "support/symmetries.hpp"
 #include "support/worth.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/search/teleport.hpp"
 #include "tolerances.hpp"
 

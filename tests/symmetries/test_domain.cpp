@@ -8,11 +8,11 @@
 
 #include "support/networks.hpp"
 #include "support/symmetries.hpp"
+#include "symmetries/matrix_orbit.hpp"
 #include "symport/core/status.hpp"
 #include "symport/symmetries/general_linear.hpp"
 #include "symport/symmetries/linear_data.hpp"
 #include "symport/symmetries/linear_network.hpp"
-#include "symport/symmetries/matrix_orbit.hpp"
 #include "symport/symmetries/paper_action.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 

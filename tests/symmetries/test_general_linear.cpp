@@ -10,10 +10,10 @@
 #include "support/networks.hpp"
 #include "support/refusal.hpp"
 #include "support/taylor.hpp"
+#include "symmetries/general_linear_orbit.hpp"
+#include "symmetries/gl_state.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/symmetries/general_linear.hpp"
-#include "symport/symmetries/general_linear_orbit.hpp"
-#include "symport/symmetries/gl_state.hpp"
 #include "symport/symmetries/refusal.hpp"
 
 namespace symport {

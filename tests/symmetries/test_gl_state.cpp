@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/gl_state.hpp"
+#include "symmetries/gl_state.hpp"
 
 #include <gtest/gtest.h>
 

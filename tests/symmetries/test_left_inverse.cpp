@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
+#include "symmetries/left_inverse.hpp"
 #include "symport/core/random.hpp"
-#include "symport/symmetries/left_inverse.hpp"
 
 namespace symport {
 namespace {

@@ -4,8 +4,8 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "core/dense.hpp"
 #include "support/network_laws.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/objectives/counting.hpp"
 #include "symport/search/closed_form.hpp"
 #include "symport/search/orbit_ascent.hpp"

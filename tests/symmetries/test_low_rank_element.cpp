@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
+#include "symmetries/low_rank_element.hpp"
 #include "symport/core/random.hpp"
-#include "symport/symmetries/low_rank_element.hpp"
 
 namespace symport {
 namespace {

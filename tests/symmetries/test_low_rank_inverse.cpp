@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "symport/symmetries/low_rank_inverse.hpp"
+#include "symmetries/low_rank_inverse.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "symport/core/dense.hpp"
+#include "core/dense.hpp"
 #include "symport/core/random.hpp"
 #include "tolerances.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "support/symmetries.hpp"
 #include "support/worth.hpp"
+#include "symmetries/matrix_orbit.hpp"
 #include "symport/objectives/counting.hpp"
 #include "symport/symmetries/linear_data.hpp"
-#include "symport/symmetries/matrix_orbit.hpp"
 #include "tolerances.hpp"
 
 namespace symport {

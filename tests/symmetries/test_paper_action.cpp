@@ -7,9 +7,9 @@
 #include "support/networks.hpp"
 #include "support/refusal.hpp"
 #include "support/taylor.hpp"
+#include "symmetries/paper_orbit.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/symmetries/paper_action.hpp"
-#include "symport/symmetries/paper_orbit.hpp"
 
 namespace symport {
 namespace {

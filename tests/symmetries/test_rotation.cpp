@@ -5,9 +5,9 @@
 
 #include <numbers>
 
+#include "core/dense.hpp"
 #include "support/golden.hpp"
 #include "support/symmetries.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "tolerances.hpp"
 

@@ -4,9 +4,9 @@
 
 #include <numbers>
 
+#include "core/dense.hpp"
 #include "support/symmetries.hpp"
 #include "support/worth.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/search/angle_scan.hpp"
 #include "symport/search/closed_form.hpp"
 #include "symport/search/teleport.hpp"

@@ -2,8 +2,8 @@
 // Section 5.1 of the paper: which symmetries accelerate.
 #include <gtest/gtest.h>
 
+#include "core/dense.hpp"
 #include "support/symmetries.hpp"
-#include "symport/core/dense.hpp"
 #include "tolerances.hpp"
 
 namespace symport {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/dense.hpp"
 #include "support/symmetries.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/dense.hpp"
 #include "support/objectives.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/core/status.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"

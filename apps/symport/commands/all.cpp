@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "command.hpp"
+#include "cli/command.hpp"
 #include "commands/compare.hpp"
 #include "commands/data.hpp"
 #include "commands/demo.hpp"

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
+#include "commands/report_file.hpp"
 #include "commands/train.hpp"
-#include "compare/output.hpp"
-#include "nearest_name.hpp"
-#include "parse_numbers.hpp"
-#include "progress.hpp"
-#include "registry.hpp"
-#include "report_file.hpp"
+#include "lab/compare/output.hpp"
+#include "lab/options/registry.hpp"
+#include "lab/text/parse_numbers.hpp"
+#include "lab/text/suggestion.hpp"
+#include "terminal/progress.hpp"
 
 namespace symport::cli {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "command.hpp"
+#include "cli/command.hpp"
 
 namespace symport::cli {
 

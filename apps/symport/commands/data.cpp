@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "data_report.hpp"
-#include "errors.hpp"
-#include "nearest_name.hpp"
-#include "registry.hpp"
+#include "commands/data_report.hpp"
+#include "lab/options/registry.hpp"
+#include "lab/text/errors.hpp"
+#include "lab/text/suggestion.hpp"
 
 namespace symport::cli {
 

@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/optimize.hpp"
-#include "interruption.hpp"
-#include "json_forms.hpp"
-#include "parse_numbers.hpp"
+#include "lab/runs/interruption.hpp"
+#include "lab/text/json_forms.hpp"
+#include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 #include "symport/training/best_learning_rate.hpp"
-#include "text_table.hpp"
+#include "terminal/text_table.hpp"
 
 namespace symport::cli {
 

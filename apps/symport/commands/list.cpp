@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data_catalog.hpp"
-#include "json_forms.hpp"
-#include "network.hpp"
-#include "registry.hpp"
-#include "terminal.hpp"
+#include "lab/data/catalog.hpp"
+#include "lab/options/network.hpp"
+#include "lab/options/registry.hpp"
+#include "lab/text/json_forms.hpp"
+#include "terminal/terminal.hpp"
 
 namespace symport::cli {
 

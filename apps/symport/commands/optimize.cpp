@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "interruption.hpp"
-#include "parse_numbers.hpp"
-#include "progress.hpp"
-#include "report_file.hpp"
-#include "terminal.hpp"
+#include "commands/report_file.hpp"
+#include "lab/runs/interruption.hpp"
+#include "lab/text/parse_numbers.hpp"
+#include "terminal/progress.hpp"
+#include "terminal/terminal.hpp"
 
 namespace symport::cli {
 

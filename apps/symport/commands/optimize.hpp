@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "command.hpp"
-#include "optimization.hpp"
-#include "run_directory.hpp"
-#include "terminal.hpp"
+#include "cli/command.hpp"
+#include "lab/runs/optimization.hpp"
+#include "lab/runs/run_directory.hpp"
+#include "terminal/terminal.hpp"
 
 namespace symport::cli {
 

@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include "commands/optimize.hpp"
-#include "json_forms.hpp"
-#include "machine.hpp"
+#include "lab/runs/machine.hpp"
+#include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::cli {

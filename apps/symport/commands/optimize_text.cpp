@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "commands/optimize.hpp"
-#include "text_table.hpp"
+#include "terminal/text_table.hpp"
 
 namespace symport::cli {
 

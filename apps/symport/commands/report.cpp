@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "json_forms.hpp"
-#include "report/page.hpp"
-#include "report/pictures.hpp"
-#include "report/run_report.hpp"
-#include "run_directory.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/pictures.hpp"
+#include "lab/report/run_report.hpp"
+#include "lab/runs/run_directory.hpp"
+#include "lab/text/json_forms.hpp"
 #include "symport/data/atomic_file.hpp"
-#include "terminal.hpp"
+#include "terminal/terminal.hpp"
 
 namespace symport::cli {
 

@@ -7,19 +7,19 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "data_fetch.hpp"
-#include "experiment_report.hpp"
-#include "interruption.hpp"
-#include "json_forms.hpp"
-#include "nearest_name.hpp"
-#include "progress.hpp"
-#include "registry.hpp"
-#include "report/page.hpp"
-#include "report/pictures.hpp"
-#include "reproduction.hpp"
-#include "run_directory.hpp"
-#include "terminal.hpp"
-#include "text_table.hpp"
+#include "lab/data/fetch.hpp"
+#include "lab/options/registry.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/pictures.hpp"
+#include "lab/reproduce/experiment_report.hpp"
+#include "lab/reproduce/reproduction.hpp"
+#include "lab/runs/interruption.hpp"
+#include "lab/runs/run_directory.hpp"
+#include "lab/text/json_forms.hpp"
+#include "lab/text/suggestion.hpp"
+#include "terminal/progress.hpp"
+#include "terminal/terminal.hpp"
+#include "terminal/text_table.hpp"
 
 namespace symport::cli {
 

@@ -8,14 +8,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "json_forms.hpp"
-#include "network.hpp"
-#include "parse_numbers.hpp"
+#include "lab/options/network.hpp"
+#include "lab/text/json_forms.hpp"
+#include "lab/text/parse_numbers.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
-#include "terminal.hpp"
+#include "terminal/terminal.hpp"
 
 namespace symport::cli {
 

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <memory>
 
-#include "interruption.hpp"
-#include "progress.hpp"
-#include "report_file.hpp"
-#include "text_table.hpp"
+#include "commands/report_file.hpp"
+#include "lab/runs/interruption.hpp"
+#include "terminal/progress.hpp"
+#include "terminal/text_table.hpp"
 
 namespace symport::cli {
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "command.hpp"
-#include "network_training.hpp"
-#include "terminal.hpp"
+#include "cli/command.hpp"
+#include "lab/runs/network_training.hpp"
+#include "terminal/terminal.hpp"
 
 namespace symport::cli {
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/train.hpp"
-#include "json_forms.hpp"
-#include "machine.hpp"
+#include "lab/runs/machine.hpp"
+#include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::cli {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "symport/core/dense.hpp"
 #include "symport/objectives/quadratic.hpp"
 #include "symport/symmetries/rotation.hpp"
 
 namespace symport {
+
+struct SymmetricEigen;
 
 /// O(n) on a quadratic form w'Aw: g.w = A^-1/2 g A^1/2 w (section 5.3 of the paper). Exact on all
 /// of R^n; a level set is a single orbit.
@@ -26,12 +27,14 @@ class OrthogonalSymmetry final : public RotationSymmetry {
                                             In<double> w) const override;
 
   /// Of A, ascending.
-  const Vector& eigenvalues() const { return eigen_.values; }
-  const Matrix& eigenvectors() const { return eigen_.vectors; }
+  const Vector& eigenvalues() const { return eigenvalues_; }
+  const Matrix& eigenvectors() const { return eigenvectors_; }
 
  private:
-  explicit OrthogonalSymmetry(SymmetricEigen eigen);
-  SymmetricEigen eigen_;
+  explicit OrthogonalSymmetry(const SymmetricEigen& eigen);
+
+  Vector eigenvalues_;
+  Matrix eigenvectors_;
 };
 
 }  // namespace symport

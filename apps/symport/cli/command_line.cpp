@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "cli/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+
+#include "cli/command.hpp"
+#include "cli/help.hpp"
+#include "cli/version_text.hpp"
+#include "lab/config/config_file.hpp"
+#include "lab/options/registry.hpp"
+#include "lab/text/errors.hpp"
+#include "lab/text/suggestion.hpp"
+#include "terminal/terminal.hpp"
+
+namespace symport::cli {
+
+namespace {
+
+std::string flag(const Option& option) { return "--" + option.name; }
+
+std::string typed_as(const std::string& command) {
+  return command.empty() ? "symport" : "symport " + command;
+}
+
+/// One command as CLI11 sees it. CLI11 only sorts the words; values stay text until the command
+/// reads them, so that flags and configuration files share their checks and messages.
+class Subcommand {
+ public:
+  Subcommand(const Command& command, CLI::App& program) : command_(command) {
+    app_ = program.add_subcommand(command.name);
+    app_->allow_extras();
+    for (const Option& option : command.positionals) {
+      if (option.many) {
+        app_->add_option(option.name, lists_[option.name]);
+        continue;
+      }
+      bind(option, app_->add_option(option.name, values_[option.name]), option.value);
+    }
+    for (const Option& option : command.options) {
+      if (option.many) {
+        app_->add_option(flag(option), lists_[option.name])
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+            ->expected(1);
+        continue;
+      }
+      CLI::Option* handle = option.value.empty()
+                                ? app_->add_flag(flag(option))
+                                : app_->add_option(flag(option), values_[option.name]);
+      bind(option, handle, flag(option));
+    }
+  }
+
+  const Command& command() const { return command_; }
+  bool chosen() const { return app_->parsed(); }
+  /// Words that no option took, without the mark `--` that ends the options.
+  std::vector<std::string> leftovers() const {
+    std::vector<std::string> words = app_->remaining();
+    std::erase(words, "--");
+    return words;
+  }
+
+  Given given() const {
+    Given given;
+    for (const Binding& binding : bindings_) {
+      if (binding.handle->count() == 0) continue;
+      const std::string text =
+          binding.is_switch ? binding.handle->results().back() : values_.at(binding.name);
+      given.set(binding.name, {text, binding.origin});
+    }
+    for (const auto& [name, words] : lists_) {
+      if (!words.empty()) given.set_list(name, words);
+    }
+    return given;
+  }
+
+ private:
+  struct Binding {
+    std::string name;
+    std::string origin;
+    bool is_switch;
+    CLI::Option* handle;
+  };
+
+  void bind(const Option& option, CLI::Option* handle, const std::string& origin) {
+    bindings_.push_back({option.name, origin, option.value.empty(), handle});
+  }
+
+  const Command& command_;
+  CLI::App* app_;
+  std::map<std::string, std::string> values_;
+  std::map<std::string, std::vector<std::string>> lists_;
+  std::vector<Binding> bindings_;
+};
+
+std::vector<std::string> flags_of(const Command& command, bool with_value_only) {
+  std::vector<std::string> flags;
+  for (const Option& option : command.options) {
+    if (!with_value_only || !option.value.empty()) flags.push_back(flag(option));
+  }
+  return flags;
+}
+
+[[noreturn]] void reject_leftover(const std::string& word, const std::string& command,
+                                  std::vector<std::string> flags) {
+  flags.push_back("--help");
+  const std::string name = word.substr(0, word.find('='));
+  const std::string hint = fmt::format("\nTry '{} --help'.", typed_as(command));
+  if (name.starts_with("-")) {
+    throw UsageError(fmt::format("unknown flag '{}'{}{}", name, did_you_mean(name, flags), hint));
+  }
+  throw UsageError(fmt::format("unexpected argument '{}'{}", word, hint));
+}
+
+[[noreturn]] void reject_command(const std::string& word, const std::vector<Command>& commands) {
+  const std::vector<std::string> names = names_of(commands);
+  std::string suggestion = did_you_mean(word, names);
+  const std::string function = word.substr(0, word.find(':'));
+  const std::vector<std::string> known = names_of(functions());
+  if (std::find(known.begin(), known.end(), function) != known.end()) {
+    suggestion = fmt::format("; did you mean 'symport optimize {}'?", word);
+  }
+  throw UsageError(fmt::format("unknown command '{}', allowed is {}{}\nTry 'symport --help'.", word,
+                               join(names), suggestion));
+}
+
+/// Parses and dispatches; `program` is set to the words that messages begin with.
+int dispatch(std::vector<std::string> arguments, const std::vector<Command>& commands,
+             std::string& program) {
+  std::vector<std::string> value_flags;
+  for (const Command& command : commands) {
+    const std::vector<std::string> flags = flags_of(command, true);
+    value_flags.insert(value_flags.end(), flags.begin(), flags.end());
+    if (!arguments.empty() && arguments[0] == command.name) program = typed_as(command.name);
+  }
+  arguments = join_values(arguments, value_flags);
+  if (arguments.empty()) arguments = {"demo"};
+  if (arguments[0] == "help") {
+    arguments.erase(arguments.begin());
+    arguments.push_back("--help");
+  }
+
+  CLI::App app;
+  app.allow_extras();
+  app.require_subcommand(0, 1);
+  bool version = false, json = false;
+  app.add_flag("--version", version);
+  app.add_flag("--json", json);
+  std::vector<Subcommand> subcommands;
+  subcommands.reserve(commands.size());
+  for (const Command& command : commands) subcommands.emplace_back(command, app);
+
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = std::find_if(subcommands.begin(), subcommands.end(),
+                                     [](const Subcommand& s) { return s.chosen(); });
+    print(chosen == subcommands.end() ? program_help(commands) : command_help(chosen->command()));
+    return exit_done;
+  } catch (const CLI::ArgumentMismatch& error) {
+    // A missing value was found before; what is left is a flag that stands there twice.
+    const std::string message = error.what();
+    throw UsageError(message.substr(0, message.find(':')), "given more than once");
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+
+  for (const Subcommand& subcommand : subcommands) {
+    if (!subcommand.chosen()) continue;
+    const Command& command = subcommand.command();
+    const std::vector<std::string> leftovers = subcommand.leftovers();
+    const auto first_flag = std::find_if(leftovers.begin(), leftovers.end(),
+                                         [](const std::string& w) { return w.starts_with("-"); });
+    if (first_flag != leftovers.end()) {
+      reject_leftover(*first_flag, command.name, flags_of(command, false));
+    }
+    if (!leftovers.empty()) reject_leftover(leftovers[0], command.name, {});
+    Given given = subcommand.given();
+    if (const auto file = given.text("config")) given.merge(read_config(*file, command));
+    return command.run(given);
+  }
+  if (!app.remaining().empty()) {
+    const std::string word = app.remaining()[0];
+    if (word.starts_with("-")) reject_leftover(word, "", {"--version", "--json"});
+    reject_command(word, commands);
+  }
+  if (!version) throw UsageError("--json", "it needs a command or --version");
+  print(version_text(json));
+  return exit_done;
+}
+
+/// "-1,2", "-.5", "-inf": what can only be a value.
+bool looks_negative(std::string_view word) {
+  if (word.size() < 2 || word[0] != '-') return false;
+  const std::string_view rest = word.substr(1);
+  return (rest[0] >= '0' && rest[0] <= '9') || rest[0] == '.' || rest.starts_with("inf") ||
+         rest.starts_with("nan");
+}
+
+}  // namespace
+
+std::vector<std::string> join_values(const std::vector<std::string>& arguments,
+                                     const std::vector<std::string>& flags) {
+  std::vector<std::string> joined;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    joined.push_back(arguments[i]);
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    if (std::find(flags.begin(), flags.end(), name) == flags.end()) continue;
+    const auto missing = [&] { throw UsageError(name, "its value is missing"); };
+    if (name != arguments[i]) {
+      if (name.size() + 1 == arguments[i].size()) missing();
+      continue;
+    }
+    if (i + 1 == arguments.size() || arguments[i + 1].empty()) missing();
+    if (!looks_negative(arguments[i + 1]) && arguments[i + 1].starts_with("-")) missing();
+    joined.back() += "=" + arguments[++i];
+  }
+  return joined;
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+  return run_program(arguments, all_commands());
+}
+
+int run_program(const std::vector<std::string>& arguments, const std::vector<Command>& commands) {
+  std::string program = "symport";
+  try {
+    return guarded(program, [&] { return dispatch(arguments, commands, program); });
+  } catch (...) {
+    return exit_failed;
+  }
+}
+
+}  // namespace symport::cli

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "lab/compare/output.hpp"
+#include "lab/compare/summary.hpp"
+#include "lab/config/config_file.hpp"
+#include "lab/text/parse_numbers.hpp"
+#include "symport/core/version.hpp"
+#include "terminal/progress.hpp"
+#include "terminal/text_table.hpp"
+
+namespace symport::cli::compare {
+
+namespace {
+
+std::string table_of(const Comparison& comparison, const ProblemResult& problem,
+                     const Style& style) {
+  using enum TextTable::Align;
+  TextTable table({{"method", left},
+                   {"rate"},
+                   {"reached"},
+                   {"steps"},
+                   {"evaluations"},
+                   {"seconds"},
+                   {"last loss"},
+                   {"teleports"},
+                   {"refused"},
+                   {"drift"},
+                   {"diverged"}});
+  for (std::size_t m = 0; m < problem.entries.size(); ++m) {
+    const Entry& entry = problem.entries[m];
+    if (!entry.fits()) {
+      table.add({comparison.options.methods[m].text, "-", "does not fit"});
+      continue;
+    }
+    const Summary s = summary_of(comparison, entry);
+    table.add({comparison.options.methods[m].text,
+               entry.rate + (entry.tuned || entry.rate == "auto" ? "" : " (given)"),
+               fmt::format("{} of {}", s.reached, entry.trials.size()), spread_text(s.steps),
+               spread_text(s.evaluations), spread_text(s.seconds),
+               fmt::format("{:.3g}", s.last_loss.median.high),
+               s.teleports == 0 ? "-" : fmt::format("{}", s.teleports),
+               s.teleports == 0 ? "-" : fmt::format("{}", s.refused),
+               s.accepted == 0 ? "-" : fmt::format("{:.1e}", s.drift),
+               s.diverged == 0 ? "-" : fmt::format("{}", s.diverged)});
+  }
+  return table.text(style);
+}
+
+std::string sentence(const Judgement& judgement, const Style& style) {
+  switch (judgement.outcome) {
+    case Outcome::helped:
+      return style.good(judgement.text);
+    case Outcome::did_not_help:
+      return style.bad(judgement.text);
+    case Outcome::cannot_tell:
+      break;
+  }
+  return judgement.text;
+}
+
+std::string profile_table(const Comparison& comparison, const Style& style) {
+  using enum TextTable::Align;
+  const double factors[] = {1.0, 1.5, 2.0, 5.0, 10.0};
+  std::vector<TextTable::Column> columns{{"share solved within a factor of the best", left}};
+  for (const double factor : factors) columns.push_back({fmt::format("{}", factor)});
+  columns.push_back({"ever"});
+  TextTable table(std::move(columns));
+  const PerformanceProfile profile = profile_of(comparison);
+  for (std::size_t m = 0; m < comparison.options.methods.size(); ++m) {
+    const auto solver = static_cast<Index>(m);
+    std::vector<std::string> cells{comparison.options.methods[m].text};
+    for (const double factor : factors) {
+      cells.push_back(fmt::format("{:.0f} %", 100.0 * profile.at(solver, factor)));
+    }
+    cells.push_back(
+        fmt::format("{:.0f} %", 100.0 * static_cast<double>(profile.ratios(solver).size()) /
+                                    static_cast<double>(profile.problems())));
+    table.add(std::move(cells));
+  }
+  return table.text(style);
+}
+
+}  // namespace
+
+std::vector<std::string> remarks(const Comparison& comparison) {
+  std::vector<std::string> list;
+  std::size_t edges = 0;
+  std::string example;
+  for (const ProblemResult& problem : comparison.problems) {
+    for (std::size_t m = 0; m < problem.entries.size(); ++m) {
+      const Entry& entry = problem.entries[m];
+      const std::string& name = comparison.options.methods[m].text;
+      if (!entry.fits()) {
+        list.push_back(
+            fmt::format("{} does not fit {} and counts as not reaching the target there: "
+                        "{}",
+                        name, problem.problem.name, entry.misfit));
+      }
+      const bool exact = std::all_of(entry.trials.begin(), entry.trials.end(),
+                                     [](const Trial& trial) { return trial.loss_invariant; });
+      if (!exact) {
+        list.push_back(
+            fmt::format("{} is not loss-invariant: its teleports change the loss on {} by "
+                        "themselves (drift up to {:.2g})",
+                        name, problem.problem.name, summary_of(comparison, entry).drift));
+      }
+      if (entry.at_edge) {
+        ++edges;
+        example = fmt::format("{} on {}, {}", name, problem.problem.name, entry.rate);
+      }
+    }
+  }
+  if (edges > 0) {
+    list.push_back(
+        fmt::format("{} best rate{} at an end of the grid ({}); a wider --grid may be "
+                    "fairer",
+                    edges, edges == 1 ? " is" : "s are", example));
+  }
+  if (comparison.options.rate) {
+    list.push_back(
+        fmt::format("the learning rate {} was given and not tuned: nothing here is about "
+                    "methods at their best rates",
+                    *comparison.options.rate));
+  }
+  return list;
+}
+
+std::string tuning_text(const Comparison& comparison) {
+  TuningCost total;
+  bool tuned = false;
+  for (const ProblemResult& problem : comparison.problems) {
+    for (const Entry& entry : problem.entries) {
+      tuned = tuned || entry.tuned;
+      total.runs += entry.tuning.runs;
+      total.evaluations += entry.tuning.evaluations;
+      total.seconds += entry.tuning.seconds;
+    }
+  }
+  if (!tuned) return "Learning rates were given, not tuned.";
+  const RateGrid& grid = comparison.options.grid;
+  return fmt::format(
+      "Learning rates of all methods tuned on the same {} rates from {:g} to {:g} with {} other "
+      "seeds: "
+      "{} "
+      "runs, {:.3g} evaluations, {}, not counted.",
+      rates_of(grid).size(), grid.lowest, grid.highest, comparison.options.tuning_seeds, total.runs,
+      total.evaluations, Progress::duration(total.seconds));
+}
+
+std::string compare_text(const Comparison& comparison, const Style& style) {
+  const CompareOptions& options = comparison.options;
+  std::string text = fmt::format(
+      "{} seeds, paired; budget {} a run. Costs are to the target: median [{:.3g} % interval], "
+      "censored at the budget.\n{}\n",
+      comparison.seeds.size(), options.budget.text(), 100.0 * options.confidence,
+      tuning_text(comparison));
+  for (const ProblemResult& problem : comparison.problems) {
+    text += fmt::format(
+        "\n{}\n{}",
+        style.bold(fmt::format("{}, target {}", problem.problem.name, problem.target.text())),
+        table_of(comparison, problem, style));
+  }
+  text += "\n" + profile_table(comparison, style);
+  const std::vector<Judgement> list = judgements(comparison);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i == 0 || list[i].method != list[i - 1].method) text += "\n";
+    text += (list[i].best ? "" : "  ") + sentence(list[i], style) + "\n";
+  }
+  if (list.empty()) text += "\nNo method teleports: there is nothing to judge.\n";
+  const std::vector<std::string> notes = remarks(comparison);
+  if (!notes.empty()) text += "\n";
+  for (const std::string& note : notes) text += "note: " + note + "\n";
+  return text;
+}
+
+std::string runs_csv(const Comparison& comparison) {
+  std::string text =
+      "problem,method,seed,learning_rate,reached,steps,evaluations,seconds,last_loss,status,"
+      "teleports,accepted,drift\n";
+  const auto quoted = [](const std::string& cell) {
+    return cell.find(',') == std::string::npos ? cell : "\"" + cell + "\"";
+  };
+  for (const ProblemResult& problem : comparison.problems) {
+    for (std::size_t m = 0; m < problem.entries.size(); ++m) {
+      const Entry& entry = problem.entries[m];
+      for (std::size_t i = 0; i < entry.trials.size(); ++i) {
+        const Trial& trial = entry.trials[i];
+        const Cost at = trial.reached.value_or(trial.spent);
+        fmt::format_to(
+            std::back_inserter(text), "{},{},{},{},{},{:.0f},{},{:.9f},{:.17g},{},{},{},{:.17g}\n",
+            quoted(problem.problem.name), quoted(comparison.options.methods[m].text),
+            comparison.seeds[i], entry.rate, trial.reached ? 1 : 0, at.steps, at.evaluations,
+            at.seconds, trial.last_loss, symport::to_string(trial.status), trial.teleports,
+            trial.accepted, trial.drift);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace symport::cli::compare

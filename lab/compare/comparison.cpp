@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "lab/compare/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "lab/reproduce/experiment.hpp"
+#include "lab/runs/interruption.hpp"
+#include "lab/text/parse_numbers.hpp"
+
+namespace symport::cli::compare {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Rates are chosen with other seeds than those that are reported.
+constexpr std::uint64_t first_tuning_seed = 1'000'000;
+constexpr const char* automatic = "auto";
+
+/// How good a rate is on the tuning seeds: first by how many runs reach the target, then by what
+/// that costs (the whole budget where it is not reached), then by the loss at the end. Less is
+/// better.
+struct Score {
+  double missed = 0.0, cost = 0.0, loss = 0.0;
+
+  void add(const Trial& trial, const Budget& budget) {
+    missed += trial.reached ? 0.0 : 1.0;
+    cost += std::log(trial.reached ? trial.reached->in(budget.unit) : budget.amount);
+    const double last = std::isnan(trial.last_loss) ? infinity : trial.last_loss;
+    loss += trial.reached ? 0.0 : std::log(std::max(last, 1e-300));
+  }
+  bool operator<(const Score& other) const {
+    return std::tie(missed, cost, loss) < std::tie(other.missed, other.cost, other.loss);
+  }
+};
+
+class Runner {
+ public:
+  Runner(const CompareOptions& options, const CompareProgress& progress)
+      : options_(options), progress_(progress), rates_(rates_of(options.grid)) {}
+
+  Comparison run() {
+    Comparison result{.options = options_};
+    for (const Problem& problem : options_.problems) {
+      result.problems.push_back({problem, target_of(options_, problem), {}});
+    }
+    expect_work();
+    for (ProblemResult& problem : result.problems) {
+      for (const Method& method : options_.methods) {
+        problem.entries.push_back(prepared(problem, method));
+      }
+    }
+    require_fitting(result);
+    for (Index i = 0; i < options_.seeds && !interrupted(); ++i) {
+      const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
+      if (run_seed(result, seed)) result.seeds.push_back(seed);
+    }
+    result.interrupted = interrupted();
+    for (ProblemResult& problem : result.problems) {
+      for (Entry& entry : problem.entries) {
+        if (entry.fits()) entry.trials.resize(result.seeds.size());
+      }
+    }
+    result.seconds = seconds();
+    return result;
+  }
+
+ private:
+  bool tunes(const Method& method) const { return !options_.rate && !method.has_own_rate(); }
+
+  void expect_work() {
+    for (const Method& method : options_.methods) {
+      const std::size_t tuning =
+          tunes(method) ? rates_.size() * static_cast<std::size_t>(options_.tuning_seeds) : 0;
+      runs_ += options_.problems.size() * (tuning + static_cast<std::size_t>(options_.seeds));
+    }
+  }
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+
+  Trial run_one(const TrialPlan& plan, const std::string& doing) {
+    const std::string text = fmt::format("{} {} on {}", doing, plan.method.text, plan.problem.name);
+    const double part = static_cast<double>(done_++) / static_cast<double>(runs_);
+    return run_trial(plan, [&](const Cost&) {
+      progress_(part, seconds(), text);
+      return !interrupted();
+    });
+  }
+
+  double threshold(const ProblemResult& problem, std::uint64_t seed) const {
+    if (!problem.target.relative) return problem.target.value;
+    return start_loss(problem.problem, seed, options_.spread).threshold(problem.target);
+  }
+
+  /// The rate with which a method will run on a problem.
+  Entry prepared(const ProblemResult& problem, const Method& method) {
+    Entry entry;
+    entry.rate = method.has_own_rate() ? *method.options.text("lr") : options_.rate.value_or("");
+    try {
+      if (tunes(method)) {
+        tune(problem, method, entry);
+      } else {
+        check(problem, method, entry.rate);
+      }
+    } catch (const UsageError& error) {
+      entry.misfit = error.what();
+    }
+    return entry;
+  }
+
+  /// Whatever does not fit shows in a run of no length.
+  void check(const ProblemResult& problem, const Method& method, const std::string& rate) const {
+    run_trial({.problem = problem.problem,
+               .method = method,
+               .rate = rate,
+               .budget = {Budget::Unit::evaluations, 1.0},
+               .stop_at_target = true},
+              [](const Cost&) { return false; });
+  }
+
+  void tune(const ProblemResult& problem, const Method& method, Entry& entry) {
+    check(problem, method, exact_text(rates_.front()));
+    std::vector<std::uint64_t> seeds;
+    std::vector<double> thresholds;
+    for (Index i = 0; i < options_.tuning_seeds; ++i) {
+      seeds.push_back(options_.seed + first_tuning_seed + static_cast<std::uint64_t>(i));
+      thresholds.push_back(threshold(problem, seeds.back()));
+    }
+    std::optional<Score> best;
+    for (std::size_t i = 0; i < rates_.size() && !interrupted(); ++i) {
+      const std::string rate = fmt::format("{:.3g}", rates_[i]);
+      Score score;
+      for (std::size_t k = 0; k < seeds.size() && !interrupted(); ++k) {
+        const Trial trial = run_one({.problem = problem.problem,
+                                     .method = method,
+                                     .rate = rate,
+                                     .seed = seeds[k],
+                                     .budget = options_.budget,
+                                     .threshold = thresholds[k],
+                                     .spread = options_.spread,
+                                     .stop_at_target = true},
+                                    "tuning");
+        score.add(trial, options_.budget);
+        ++entry.tuning.runs;
+        entry.tuning.evaluations += trial.spent.evaluations;
+        entry.tuning.seconds += trial.spent.seconds;
+      }
+      if (best && !(score < *best)) continue;
+      best = score;
+      entry.rate = rate;
+      entry.at_edge = rates_.size() > 1 && (i == 0 || i + 1 == rates_.size());
+    }
+    entry.tuned = true;
+  }
+
+  void require_fitting(const Comparison& result) const {
+    for (std::size_t m = 0; m < options_.methods.size(); ++m) {
+      const auto fits = [&](const ProblemResult& problem) { return problem.entries[m].fits(); };
+      if (std::any_of(result.problems.begin(), result.problems.end(), fits)) continue;
+      throw UsageError(result.problems.front().entries[m].misfit);
+    }
+  }
+
+  /// All problems and methods with one seed; false when it was interrupted.
+  bool run_seed(Comparison& result, std::uint64_t seed) {
+    for (ProblemResult& problem : result.problems) {
+      const double loss = threshold(problem, seed);
+      for (std::size_t m = 0; m < options_.methods.size(); ++m) {
+        Entry& entry = problem.entries[m];
+        if (!entry.fits()) continue;
+        const Method& method = options_.methods[m];
+        std::filesystem::path folder;
+        if (!options_.out.empty()) {
+          folder = options_.out / ExperimentRun{problem.problem.name, {}}.folder() /
+                   fmt::format("{}-{}", ExperimentRun{method.text, {}}.folder(), seed);
+        }
+        entry.trials.push_back(run_one({.problem = problem.problem,
+                                        .method = method,
+                                        .rate = entry.rate,
+                                        .seed = seed,
+                                        .budget = options_.budget,
+                                        .threshold = loss,
+                                        .spread = options_.spread,
+                                        .folder = folder},
+                                       fmt::format("seed {}:", seed)));
+        if (interrupted()) return false;
+      }
+    }
+    return true;
+  }
+
+  const CompareOptions& options_;
+  const CompareProgress& progress_;
+  const std::vector<double> rates_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::size_t runs_ = 0, done_ = 0;
+};
+
+}  // namespace
+
+Target target_of(const CompareOptions& options, const Problem& problem) {
+  if (options.target && !(options.target->relative && problem.minibatch)) return *options.target;
+  if (problem.minibatch) {
+    throw UsageError("--target",
+                     fmt::format("mini-batches on {} need a loss like 0.1: they measure "
+                                 "the whole set after an epoch, not at the start",
+                                 problem.name));
+  }
+  return {.value = problem.data_set() ? 0.1 : 1e-6, .relative = true};
+}
+
+Comparison run_comparison(const CompareOptions& options, const CompareProgress& progress) {
+  return Runner(options, progress).run();
+}
+
+}  // namespace symport::cli::compare

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "lab/compare/judgement.hpp"
+#include "lab/report/report.hpp"
+#include "terminal/terminal.hpp"
+
+/// A comparison for people, for programs, and as a page.
+namespace symport::cli::compare {
+
+std::string compare_text(const Comparison& comparison, const Style& style);
+std::string compare_json(const Comparison& comparison);
+/// One line for every run: problem, method, seed, rate, what it reached at which cost, how it
+/// ended.
+std::string runs_csv(const Comparison& comparison);
+/// A configuration file for `symport compare --config` that repeats it.
+std::string compare_config(const CompareOptions& options);
+/// "1e-05..10:3". Throws InvalidArgument.
+RateGrid parse_grid(const std::string& text);
+std::string grid_text(const RateGrid& grid);
+/// Words, performance profile, and a section with median curves and the table for each problem.
+report::Report compare_report(const Comparison& comparison);
+
+/// Remarks that a reader must have: methods that do not fit, rates at the edge of the grid.
+std::vector<std::string> remarks(const Comparison& comparison);
+/// "tuned on 19 rates from 1e-05 to 10 with 3 other seeds: 171 runs, 1.2e+05 evaluations, 2.3 s
+/// ..."
+std::string tuning_text(const Comparison& comparison);
+
+}  // namespace symport::cli::compare

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "lab/compare/judgement.hpp"
+
+namespace symport::cli::compare {
+
+/// A row of a problem's table: one method over all seeds.
+struct Summary {
+  std::size_t reached = 0;
+  MedianInterval steps{}, evaluations{}, seconds{};  ///< to the target; infinity: not reached
+  MedianInterval last_loss{};
+  std::size_t teleports = 0, accepted = 0, refused = 0, diverged = 0;
+  double drift = 0.0;
+  bool loss_invariant = true;
+  std::string refusal{};  ///< the reason of the first refusal
+};
+
+Summary summary_of(const Comparison& comparison, const Entry& entry);
+
+/// "312 [280, 340]"; "not reached" where the median is infinite.
+std::string spread_text(const MedianInterval& value);
+
+}  // namespace symport::cli::compare

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "lab/config/toml_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "lab/options/registry.hpp"
+#include "lab/text/parse_numbers.hpp"
+#include "lab/text/suggestion.hpp"
+
+namespace symport::cli {
+
+namespace {
+
+constexpr std::uintmax_t largest_file = 1 << 20;
+
+std::string read_text(const std::filesystem::path& file, const std::string& blamed) {
+  const auto refuse = [&](const std::string& problem) {
+    throw UsageError(blamed, fmt::format("found '{}' ({}), allowed is a readable TOML file",
+                                         file.string(), problem));
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) refuse("a directory");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) refuse(std::strerror(errno));
+  std::string text;
+  std::array<char, 4096> part;
+  do {
+    in.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  } while (in && text.size() <= largest_file);
+  if (in.bad()) refuse("it cannot be read");
+  if (text.size() > largest_file) refuse("larger than a megabyte");
+  return text;
+}
+
+/// Tables may be nested as deeply as a key has dots, and the library calls itself once a level:
+/// a file of nothing but dots would exhaust the stack. So their number is bounded, those of plain
+/// numbers like 0.5 not counted.
+bool nested_too_deeply(std::string_view text) {
+  constexpr int most_dots = 1000;
+  int dots = 0;
+  bool plain_number = false;  // so far: digits that no dot stands before
+  char before = '\n';
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (c == '.') {
+      if (!plain_number) ++dots;
+      plain_number = false;
+    } else if (digit && !(before >= '0' && before <= '9')) {
+      plain_number = before != '.';
+    } else if (!digit) {
+      plain_number = false;
+    }
+    before = c;
+  }
+  return dots > most_dots;
+}
+
+/// A scalar as the text that the command line would have; nothing for tables, dates and the like.
+std::optional<std::string> scalar_text(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
+  if (const auto* number = node.as_floating_point()) return exact_text(number->get());
+  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
+  return std::nullopt;
+}
+
+/// The strings of a list; nothing where it is anything else.
+std::optional<std::vector<std::string>> string_list(const toml::node& node) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return std::nullopt;
+  std::vector<std::string> words;
+  for (const toml::node& item : *list) {
+    if (!item.is_string()) return std::nullopt;
+    words.push_back(item.as_string()->get());
+  }
+  return words;
+}
+
+}  // namespace
+
+toml::table read_toml(const std::filesystem::path& file, const std::string& origin) {
+  const std::string text = read_text(file, origin);
+  if (nested_too_deeply(text)) {
+    throw UsageError(file.string(), "found more than 1000 dots, allowed are keys of a few parts");
+  }
+  try {
+    return toml::parse(text, file.string());
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}:{}", file.string(), error.source().begin.line),
+                     std::string(error.description()));
+  }
+}
+
+std::optional<std::string> toml_text(const toml::node& node) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return scalar_text(node);
+  std::string text;
+  for (const toml::node& item : *list) {
+    if (!item.is_number()) return std::nullopt;
+    if (!text.empty()) text += ',';
+    text += *scalar_text(item);
+  }
+  return text;
+}
+
+std::string toml_origin(const std::filesystem::path& file, const toml::key& key) {
+  return fmt::format("{}:{}: {}", file.string(), key.source().begin.line, key.str());
+}
+
+Given given_by(const toml::table& table, const std::filesystem::path& file,
+               const Command& command) {
+  std::vector<std::string> known{"command"}, lists;
+  for (const auto* options : {&command.positionals, &command.options}) {
+    for (const Option& option : *options) {
+      if (option.name != "config") known.push_back(option.name);
+      if (option.many) lists.push_back(option.name);
+    }
+  }
+
+  Given given;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const std::string origin = toml_origin(file, key);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
+                                           did_you_mean(name, known), join(known)));
+    }
+    if (std::find(lists.begin(), lists.end(), name) != lists.end()) {
+      const auto words = string_list(node);
+      if (!words) throw UsageError(origin, "allowed is a list of strings, [\"...\", \"...\"]");
+      given.set_list(name, *words);
+      continue;
+    }
+    const std::optional<std::string> value = toml_text(node);
+    if (!value) {
+      throw UsageError(origin, "allowed is a string, a number, true, false or a list of numbers");
+    }
+    if (name == "command") {
+      if (*value != command.name) {
+        throw UsageError(origin,
+                         fmt::format("found '{}', but this is symport {}", *value, command.name));
+      }
+      continue;
+    }
+    given.set(name, {*value, origin});
+  }
+  return given;
+}
+
+}  // namespace symport::cli

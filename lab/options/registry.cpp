@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "lab/options/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/text/parse_numbers.hpp"
+#include "symport/objectives/booth.hpp"
+#include "symport/objectives/ellipse.hpp"
+#include "symport/objectives/matrix_factorization.hpp"
+#include "symport/objectives/quadratic.hpp"
+#include "symport/objectives/rosenbrock.hpp"
+#include "symport/optimizers/adagrad.hpp"
+#include "symport/optimizers/adam.hpp"
+#include "symport/optimizers/adamw.hpp"
+#include "symport/optimizers/curvature_descent.hpp"
+#include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/momentum.hpp"
+#include "symport/optimizers/nesterov.hpp"
+#include "symport/optimizers/newton.hpp"
+#include "symport/optimizers/rmsprop.hpp"
+#include "symport/search/angle_scan.hpp"
+#include "symport/search/auto_search.hpp"
+#include "symport/search/closed_form.hpp"
+#include "symport/search/fixed_ascent.hpp"
+#include "symport/search/orbit_ascent.hpp"
+#include "symport/search/random_search.hpp"
+#include "symport/symmetries/factor_pair.hpp"
+#include "symport/symmetries/orthogonal.hpp"
+#include "symport/symmetries/rotation.hpp"
+
+namespace symport::cli {
+
+namespace {
+
+/// Larger problems than these take minutes to set up, or all the memory.
+constexpr double largest_size = 1000;
+
+Index whole(double value) { return static_cast<Index>(value); }
+
+template <class Function, class Group>
+Problem problem(Function function, Group group) {
+  return {std::make_unique<Function>(std::move(function)),
+          std::make_unique<Group>(std::move(group)),
+          {}};
+}
+
+template <template <Real> class Type, Real Scalar>
+std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer() {
+  return std::make_unique<Type<Scalar>>();
+}
+
+template <template <Real> class Type>
+OptimizerEntry optimizer_entry(std::string name, std::string summary) {
+  return {std::move(name),
+          std::move(summary),
+          make_optimizer<Type, double>,
+          make_optimizer<Type, float>,
+          nullptr,
+          nullptr};
+}
+
+OptimizerEntry gradient_descent_entry() {
+  OptimizerEntry entry = optimizer_entry<GradientDescent>(
+      "gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking");
+  entry.make_automatic = make_optimizer<CurvatureDescent, double>;
+  entry.make_automatic_float = make_optimizer<CurvatureDescent, float>;
+  return entry;
+}
+
+/// The paper maximises the gradient's norm, whatever the optimizer.
+ObjectiveKind the_papers_objective(const Optimizer&) { return ObjectiveKind::gradient_norm; }
+
+}  // namespace
+
+std::string Parameter::allowed() const {
+  if (whole) return fmt::format("a whole number from {} to {}", smallest, largest);
+  return smallest > 0.0 ? fmt::format("a finite number >= {}", smallest) : "a finite number > 0";
+}
+
+std::string FunctionEntry::usage() const {
+  if (parameters.empty()) return name;
+  return fmt::format("{}[:{}]", name, join(names_of(parameters), ","));
+}
+
+const std::vector<FunctionEntry>& functions() {
+  static const std::vector<FunctionEntry> entries{
+      {"ellipse",
+       "x1^2 + A x2^2",
+       {{.name = "A", .value = Ellipse().a(), .smallest = 0.0}},
+       [](const std::vector<double>& p) { return problem(Ellipse(p[0]), ellipse_rotation(p[0])); }},
+      {"rosenbrock",
+       "100 (x1^2 - x2)^2 + (x1 - 1)^2, summed over PAIRS of variables",
+       {{.name = "PAIRS",
+         .value = static_cast<double>(Rosenbrock().dimension() / 2),
+         .whole = true,
+         .largest = largest_size / 2}},
+       [](const std::vector<double>& p) {
+         return problem(Rosenbrock(whole(p[0])), rosenbrock_rotation(whole(p[0])));
+       }},
+      {"booth",
+       "(x1 + 2 x2 - 7)^2 + (2 x1 + x2 - 5)^2",
+       {},
+       [](const std::vector<double>&) { return problem(Booth(), booth_rotation()); }},
+      {"quadratic",
+       "w'Aw in N variables, eigenvalues of A from 1 to CONDITION",
+       {{.name = "N", .value = 10, .whole = true, .largest = largest_size},
+        {.name = "CONDITION", .value = 100, .largest = 1e12}},
+       [](const std::vector<double>& p) {
+         const Quadratic quadratic = Quadratic::diagonal(whole(p[0]), p[1]);
+         return problem(quadratic, OrthogonalSymmetry(quadratic));
+       }},
+      {"factorization",
+       "|Y - UV|^2, Y a fixed random matrix of that rank",
+       {{.name = "ROWS", .value = 8, .whole = true, .largest = largest_size},
+        {.name = "COLS", .value = 6, .whole = true, .largest = largest_size},
+        {.name = "RANK", .value = 3, .whole = true, .largest = largest_size}},
+       [](const std::vector<double>& p) {
+         const auto factorization =
+             MatrixFactorization::random(whole(p[0]), whole(p[1]), whole(p[2]), 0);
+         return problem(factorization, FactorPairSymmetry(factorization));
+       }},
+  };
+  return entries;
+}
+
+const std::vector<SymmetryEntry>& symmetries() {
+  static const std::vector<SymmetryEntry> entries{
+      {"SO(2)",
+       "rotations of the coordinates in which the loss is |u|^2: ellipse, rosenbrock, booth"},
+      {"SO(2N)", "the same for N pairs: rosenbrock:N"},
+      {"O(n)", "rotations and reflections, g.w = A^-1/2 g A^1/2 w: quadratic"},
+      {"GL(r)", "invertible matrices on a factor pair, (U g^-1, g V): factorization"},
+  };
+  return entries;
+}
+
+const std::vector<OptimizerEntry>& optimizers() {
+  static const std::vector<OptimizerEntry> entries{
+      gradient_descent_entry(),
+      optimizer_entry<Momentum>("momentum", "heavy ball"),
+      optimizer_entry<Nesterov>("nesterov", "Nesterov momentum"),
+      optimizer_entry<AdaGrad>("adagrad", "AdaGrad (Duchi et al., 2011)"),
+      optimizer_entry<RmsProp>("rmsprop", "RMSprop"),
+      optimizer_entry<Adam>("adam", "Adam (Kingma and Ba, 2015)"),
+      optimizer_entry<AdamW>("adamw", "Adam with decoupled weight decay"),
+      optimizer_entry<Newton>(
+          "newton", "damped Newton's method, for small problems (--lr 1 is the full step)"),
+  };
+  return entries;
+}
+
+const std::vector<SearchEntry>& searches() {
+  static const std::vector<SearchEntry> entries{
+      {.name = "auto",
+       .summary = "the best for the symmetry: scan, else closed, else ascent",
+       .make = [](Index, double) { return std::make_unique<AutoSearch>(); }},
+      {.name = "scan",
+       .summary = "global maximum over the angle; SO(2) only",
+       .make = [](Index, double) { return std::make_unique<AngleScan>(); }},
+      {.name = "ascent",
+       .summary = "gradient ascent along the orbit with backtracking; every symmetry",
+       .steps = OrbitAscentOptions{}.max_steps,
+       .rate = OrbitAscentOptions{}.step_size,
+       .make =
+           [](Index steps, double rate) {
+             const double longest = std::max(rate, OrbitAscentOptions{}.max_length);
+             return std::make_unique<OrbitAscent>(
+                 OrbitAscentOptions{.max_steps = steps, .step_size = rate, .max_length = longest});
+           }},
+      {.name = "fixed",
+       .summary = "the paper's: fixed number of steps at a fixed rate, no checks",
+       .steps = FixedAscentOptions{}.steps,
+       .rate = FixedAscentOptions{}.rate,
+       .objective = the_papers_objective,
+       .make =
+           [](Index steps, double rate) {
+             return std::make_unique<FixedAscent>(FixedAscentOptions{.steps = steps, .rate = rate});
+           }},
+      {.name = "closed",
+       .summary = "straight to the best point by a formula; O(n) and GL(r)",
+       .make = [](Index, double) { return std::make_unique<ClosedFormSearch>(); }},
+      {.name = "random",
+       .summary = "the best of some random group elements (--search-steps: how many)",
+       .steps = RandomSearchOptions{}.samples,
+       .make =
+           [](Index steps, double) {
+             return std::make_unique<RandomSearch>(RandomSearchOptions{.samples = steps});
+           }},
+      {.name = "blind",
+       .summary = "one random group element, whatever it is worth (Armenta et al.)",
+       .make =
+           [](Index, double) {
+             return std::make_unique<RandomSearch>(RandomSearchOptions{.keep_the_best = false});
+           }},
+  };
+  return entries;
+}
+
+const std::vector<ObjectiveEntry>& objectives() {
+  const auto entry = [](ObjectiveKind kind, std::string summary) {
+    return ObjectiveEntry{std::string(to_string(kind)), std::move(summary), kind};
+  };
+  static const std::vector<ObjectiveEntry> entries{
+      entry(ObjectiveKind::gradient_norm, "J = |gradient|^2, the paper's"),
+      entry(ObjectiveKind::predicted_decrease,
+            "what the optimizer's next step gains by the quadratic model, at the given rate"),
+      entry(ObjectiveKind::decrement,
+            "J^2/(2 Phi), what the best step length gains; for --lr auto"),
+  };
+  return entries;
+}
+
+const std::vector<StateEntry>& states() {
+  const auto entry = [](StatePolicy policy, std::string summary) {
+    return StateEntry{std::string(to_string(policy)), std::move(summary), policy};
+  };
+  static const std::vector<StateEntry> entries{
+      entry(StatePolicy::keep, "a teleport leaves the optimizer's state as it is"),
+      entry(StatePolicy::reset, "a teleport clears it"),
+      entry(StatePolicy::transport, "a teleport moves it as gradients move"),
+  };
+  return entries;
+}
+
+Problem make_problem(const std::string& specification) {
+  const std::size_t colon = specification.find(':');
+  const FunctionEntry& entry = find_entry(functions(), specification.substr(0, colon));
+  const auto reject = [&](const std::string& problem, const std::string& allowed) {
+    throw InvalidArgument("function", fmt::format("'{}' ({})", specification, problem), allowed);
+  };
+  std::vector<double> values;
+  for (const Parameter& parameter : entry.parameters) values.push_back(parameter.value);
+  if (colon != std::string::npos) {
+    std::string_view rest = std::string_view(specification).substr(colon + 1);
+    for (std::size_t i = 0;; ++i) {
+      const std::size_t comma = rest.find(',');
+      if (i == entry.parameters.size()) reject("too many parameters", entry.usage());
+      const Parameter& parameter = entry.parameters[i];
+      try {
+        values[i] = parse_number(rest.substr(0, comma));
+      } catch (const InvalidArgument&) {
+        reject(parameter.name + " is no number", parameter.name + " " + parameter.allowed());
+      }
+      const bool inside = values[i] >= parameter.smallest && values[i] <= parameter.largest;
+      const bool fits = !parameter.whole || values[i] == std::floor(values[i]);
+      if (!inside || !fits || values[i] <= 0.0) {
+        reject(fmt::format("{} is {}", parameter.name, values[i]),
+               parameter.name + " " + parameter.allowed());
+      }
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+  }
+  Problem problem = entry.make(values);
+  problem.specification = entry.name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    problem.specification += fmt::format("{}{}", i == 0 ? ':' : ',', values[i]);
+  }
+  return problem;
+}
+
+std::vector<std::string> fitting_searches(const Orbit& orbit) {
+  std::vector<std::string> names;
+  for (const SearchEntry& entry : searches()) {
+    if (entry.make(entry.steps.value_or(1), entry.rate.value_or(1.0))->fits(orbit)) {
+      names.push_back(entry.name);
+    }
+  }
+  return names;
+}
+
+}  // namespace symport::cli

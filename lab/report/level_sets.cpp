@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "lab/report/level_sets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "lab/options/registry.hpp"
+#include "lab/report/contours.hpp"
+#include "lab/report/sentences.hpp"
+#include "lab/text/errors.hpp"
+#include "lab/text/parse_numbers.hpp"
+#include "symport/search/teleport.hpp"
+
+namespace symport::cli::report {
+
+namespace {
+
+constexpr std::size_t grid_size = 240, level_count = 14, teleport_lines = 4;
+
+bool same_loss(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+/// The point that the teleport of row `row` left, if it can be told.
+std::optional<Vector> left_point(const Run& run, std::size_t row, double loss_before,
+                                 const Objective& function) {
+  const TraceColumns& trace = run.trace;
+  Vector w(2);
+  if (row == 0) {
+    const auto start = run.config.find("start");
+    if (start == run.config.end()) return std::nullopt;
+    const std::vector<double> numbers = parse_list(start->second);
+    if (numbers.size() != 2) return std::nullopt;
+    w << numbers[0], numbers[1];
+  } else {
+    const std::vector<double>& steps = trace[trace.index];
+    if (steps[row] - steps[row - 1] != 1.0 || !trace.has("learning_rate")) return std::nullopt;
+    w << trace["x1"][row - 1], trace["x2"][row - 1];
+    Vector gradient(2);
+    function.gradient(w, gradient);
+    w -= trace["learning_rate"][row - 1] * gradient;
+  }
+  if (!same_loss(function.value(w), loss_before)) return std::nullopt;
+  return w;
+}
+
+/// Around everything worth seeing: points of no more than ten times the highest starting loss.
+Box box_around(const std::vector<Trajectory>& ways, Point minimizer) {
+  double highest = 0.0;
+  for (const Trajectory& way : ways) highest = std::max(highest, 10.0 * std::abs(way.loss.front()));
+  Box box{minimizer, minimizer};
+  const auto include = [&](Point p) {
+    box.low = {std::min(box.low.x, p.x), std::min(box.low.y, p.y)};
+    box.high = {std::max(box.high.x, p.x), std::max(box.high.y, p.y)};
+  };
+  for (const Trajectory& way : ways) {
+    for (std::size_t i = 0; i < way.x.size(); ++i) {
+      const bool finite = std::isfinite(way.x[i]) && std::isfinite(way.y[i]);
+      if (finite && std::abs(way.loss[i]) <= highest) include({way.x[i], way.y[i]});
+    }
+  }
+  const double x = box.high.x - box.low.x, y = box.high.y - box.low.y, larger = std::max(x, y);
+  const auto room = [&](double side) {
+    return 0.1 * side + (side < 0.2 * larger ? 0.15 * larger : 0.0) + (larger == 0.0 ? 1.0 : 0.0);
+  };
+  box.low = {box.low.x - room(x), box.low.y - room(y)};
+  box.high = {box.high.x + room(x), box.high.y + room(y)};
+  return box;
+}
+
+std::vector<LevelLine> level_lines(const Grid& grid, double minimum,
+                                   const std::vector<Trajectory>& ways) {
+  std::vector<LevelLine> levels;
+  for (const double level : contour_levels(grid, minimum, level_count)) {
+    levels.push_back({level, false, contour(grid, level)});
+  }
+  std::size_t count = 0;
+  for (const Trajectory& way : ways) {
+    for (std::size_t i = 0; i < way.kind.size() && count < teleport_lines; ++i) {
+      if (way.kind[i] != Frame::after_teleport) continue;
+      std::vector<Polyline> lines = contour(grid, way.loss[i]);
+      if (lines.empty()) continue;
+      levels.push_back({way.loss[i], true, std::move(lines)});
+      ++count;
+    }
+  }
+  return levels;
+}
+
+}  // namespace
+
+Trajectory trajectory(const Run& run, const Objective& function) {
+  const TraceColumns& trace = run.trace;
+  std::map<double, const Certificate*> accepted;
+  for (const Certificate& certificate : run.teleports) {
+    if (certificate.accepted) accepted[static_cast<double>(certificate.step)] = &certificate;
+  }
+  Trajectory way;
+  const auto add = [&](double step, double x, double y, double loss, Frame kind) {
+    way.step.push_back(step);
+    way.x.push_back(x);
+    way.y.push_back(y);
+    way.loss.push_back(loss);
+    way.kind.push_back(kind);
+  };
+  for (std::size_t row = 0; row < trace.rows(); ++row) {
+    const double step = trace[trace.index][row];
+    const auto teleport = accepted.find(step);
+    Frame kind = Frame::step;
+    if (teleport != accepted.end()) {
+      kind = Frame::after_teleport;
+      const double loss = teleport->second->loss_before;
+      if (const auto w = left_point(run, row, loss, function)) {
+        add(step, (*w)[0], (*w)[1], loss, Frame::before_teleport);
+      }
+    }
+    add(step, trace["x1"][row], trace["x2"][row], trace.loss()[row], kind);
+  }
+  return way;
+}
+
+std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
+  const Run& first = experiment.first();
+  if (first.command != "optimize" || !first.trace.has("x2") || first.trace.has("x3")) return {};
+  const std::string origin = (first.directory / "config.toml").string() + ": function";
+  const Problem problem =
+      blaming(origin, [&] { return make_problem(first.config.at("function")); });
+  const TestFunction& function = *problem.function;
+  if (function.dimension() != 2) {
+    throw UsageError(origin, fmt::format("found '{}' of {} variables, but trace.csv has 2",
+                                         problem.specification, function.dimension()));
+  }
+  const auto value = [&](Point p) { return function.value(Vector{{p.x, p.y}}); };
+
+  LevelSetFigure figure;
+  const Vector minimizer = function.minimizer();
+  figure.minimizer = Point{minimizer[0], minimizer[1]};
+  double nearest = std::numeric_limits<double>::infinity();
+  bool inexact = false, several = false;
+  for (const RunSeries& series : experiment.series) {
+    if (!series.example->trace.has("x2")) continue;
+    Trajectory way = trajectory(*series.example, function);
+    way.name = series.name;
+    way.colour = series.colour;
+    for (std::size_t i = 0; i < way.kind.size(); ++i) {
+      inexact = inexact || (way.kind[i] == Frame::after_teleport &&
+                            (i == 0 || way.kind[i - 1] != Frame::before_teleport));
+    }
+    several = several || series.runs.size() > 1;
+    const double distance = std::hypot(way.x.back() - minimizer[0], way.y.back() - minimizer[1]);
+    if (distance < nearest) nearest = distance;
+    figure.trajectories.push_back(std::move(way));
+  }
+  figure.title = "Trajectories on level sets";
+  figure.x_axis = {"x1", "x₁"};
+  figure.y_axis = {"x2", "x₂"};
+  figure.box = box_around(figure.trajectories, *figure.minimizer);
+  figure.levels = level_lines(sample(value, figure.box, grid_size, grid_size), function.minimum(),
+                              figure.trajectories);
+  figure.finding = level_finding(experiment, default_drift_tolerance<double>(), nearest);
+  figure.note = fmt::format("{} = {}; level lines in equal ratios, the cross is the minimum.",
+                            problem.specification, function.formula());
+  if (several)
+    figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
+                               experiment.series.front().example->seed);
+  if (inexact) {
+    figure.note +=
+        " Dashed jumps begin at the row before the teleport: the trace has no nearer point.";
+  }
+  return figure;
+}
+
+}  // namespace symport::cli::report

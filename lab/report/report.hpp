@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "lab/report/figure.hpp"
+
+namespace symport::cli::report {
+
+struct Column {
+  std::string heading;
+  bool numeric = false;
+};
+
+/// A cell as people read it and, for numbers, the number itself for CSV files.
+struct Cell {
+  std::string text;
+  std::optional<double> number = std::nullopt;
+};
+/// A cell with three or so digits of the number.
+Cell number_cell(double value);
+
+struct Table {
+  std::string id;
+  std::string title;
+  std::string note;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+/// Text as it is, behind a heading that opens it.
+struct Listing {
+  std::string title;
+  std::string text;
+};
+
+using Figure = std::variant<LevelSetFigure, CurveFigure, HeatMap>;
+
+struct Section {
+  std::string title;
+  std::string text;
+  std::vector<Figure> figures;
+  std::vector<Table> tables;
+  std::vector<Listing> listings;
+};
+
+/// A whole report: what `page` turns into HTML.
+struct Report {
+  std::string title;
+  std::string text;
+  std::vector<Section> sections;
+  std::string footer;
+  std::optional<Finding> finding = std::nullopt;  ///< about the whole
+};
+
+/// "seen", "partly seen", "not seen", "cannot be said"
+std::string_view to_string(Verdict verdict);
+
+/// "1.2e-32", "0.1113", "1000": a number for people.
+std::string short_text(double value);
+
+/// The table with all digits, as CSV.
+std::string table_csv(const Table& table);
+
+}  // namespace symport::cli::report

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+#include "lab/report/run_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "lab/report/level_sets.hpp"
+#include "lab/report/sentences.hpp"
+#include "lab/report/series.hpp"
+#include "lab/runs/machine.hpp"
+#include "lab/text/suggestion.hpp"
+#include "symport/core/version.hpp"
+
+namespace symport::cli::report {
+
+namespace {
+
+std::string count(std::size_t number, const std::string& what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+std::size_t runs_of(const Experiment& experiment) {
+  std::size_t number = 0;
+  for (const RunSeries& series : experiment.series) number += series.runs.size();
+  return number;
+}
+
+bool has_values(const Experiment& experiment, const std::string& column) {
+  for (const RunSeries& series : experiment.series) {
+    for (const Run* run : series.runs) {
+      if (!run->trace.has(column)) return false;
+      const std::vector<double>& values = run->trace[column];
+      if (std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Whether an axis of that kind cannot show some of the values.
+bool hides_values(const CurveFigure& figure) {
+  const auto hidden = [&](double value) {
+    return !(value <= figure.y_axis.most) || !std::isfinite(value) ||
+           (figure.y_axis.logarithmic && value <= 0.0);
+  };
+  return std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
+    return std::any_of(series.y.begin(), series.y.end(), hidden);
+  });
+}
+
+/// A thousand times the largest first value, where a logarithmic axis would go on.
+double sensible_top(const CurveFigure& figure) {
+  double first = 0.0;
+  for (const Series& series : figure.series) {
+    if (!series.y.empty() && std::isfinite(series.y[0])) first = std::max(first, series.y[0]);
+  }
+  return figure.y_axis.logarithmic && first > 0.0 ? 1e3 * first
+                                                  : std::numeric_limits<double>::infinity();
+}
+
+std::string curve_note(const Experiment& experiment, const CurveFigure& figure) {
+  std::vector<std::string> notes;
+  std::set<std::size_t> sizes;
+  bool cut = false;
+  for (const RunSeries& series : experiment.series) {
+    if (series.drawn.size() > 1) sizes.insert(series.drawn.size());
+    const std::size_t rows = common_rows(series).size();
+    for (const Run* run : series.drawn) cut = cut || run->trace.rows() != rows;
+  }
+  if (!sizes.empty()) {
+    std::vector<std::string> texts;
+    for (const std::size_t size : sizes) texts.push_back(std::to_string(size));
+    notes.push_back(
+        fmt::format("Line: mean of {} runs; shade: one standard deviation to either "
+                    "side, but not below the smallest run.",
+                    join(texts, " or ")));
+  }
+  for (const RunSeries& series : experiment.series) {
+    const std::size_t lost = series.runs.size() - series.drawn.size();
+    if (lost == 0) continue;
+    notes.push_back(fmt::format("{} of the {} runs of '{}' went astray and {} left out here.", lost,
+                                series.runs.size(), series.name, lost == 1 ? "is" : "are"));
+  }
+  if (cut) notes.push_back("Runs of different length are averaged over the rows that all have.");
+  if (hides_values(figure)) {
+    notes.push_back(
+        "Some values are zero, not finite, or a thousand times the first one or more, and have no "
+        "place on the axis.");
+  }
+  return join(notes, " ");
+}
+
+struct Shown {
+  std::string id, title;
+  Measure measure;
+  Axis y_axis;
+};
+
+void add_figures(const Experiment& experiment, const std::string& prefix, Section& section) {
+  if (auto figure = level_sets(experiment)) {
+    figure->id = prefix + "level-sets";
+    section.figures.emplace_back(std::move(*figure));
+  }
+  const bool network = experiment.first().trace.has("train_loss");
+  const std::string loss = network ? "train_loss" : "loss";
+  const std::vector<Shown> all{
+      {"loss",
+       network ? "Training loss" : "Loss",
+       {.column = loss, .name = network ? "training loss" : "loss", .tell_time = true},
+       {loss, network ? "training loss" : "loss", true}},
+      {"validation-loss",
+       "Validation loss",
+       {"valid_loss", "validation loss"},
+       {"valid_loss", "validation loss", true}},
+      {"validation-accuracy",
+       "Validation accuracy",
+       {.column = "valid_accuracy", .name = "validation accuracy", .larger_is_better = true},
+       {"valid_accuracy", "share of samples classified correctly", false}},
+      {"gradient",
+       "Squared gradient",
+       {"grad_sq", "squared gradient"},
+       {"grad_sq", "squared norm of the gradient, \u2212dL/dt", true}},
+  };
+  for (const Shown& shown : all) {
+    if (!has_values(experiment, shown.measure.column)) continue;
+    CurveFigure figure = curves(experiment, shown.measure.column, shown.y_axis);
+    figure.id = prefix + shown.id;
+    figure.title = shown.title;
+    figure.finding = shown.id == "gradient" ? gradient_finding(experiment)
+                                            : end_finding(experiment, shown.measure);
+    figure.y_axis.most = sensible_top(figure);
+    figure.note = curve_note(experiment, figure);
+    section.figures.emplace_back(std::move(figure));
+  }
+  if (has_values(experiment, "grad_sq")) {
+    CurveFigure figure = gradient_against_loss(experiment);
+    figure.id = prefix + "gradient-loss";
+    figure.title = "Squared gradient against loss";
+    figure.finding = same_loss_finding(experiment);
+    figure.y_axis.most = sensible_top(figure);
+    figure.x_axes[0].most = 1e3 * figure.series[0].x[0][0];
+    figure.note = "Time runs from high losses to low ones.";
+    if (runs_of(experiment) > experiment.series.size()) {
+      figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
+                                 experiment.series.front().example->seed);
+    }
+    section.figures.emplace_back(std::move(figure));
+  }
+}
+
+Table run_table(const Experiment& experiment, const std::string& prefix) {
+  Table table{prefix + "runs",
+              "Runs",
+              "",
+              {{"series"},
+               {"directory"},
+               {"seed", true},
+               {"status"},
+               {"last row", true},
+               {"last loss", true},
+               {"teleports", true},
+               {"seconds", true},
+               {"version"},
+               {"machine"}},
+              {}};
+  for (const RunSeries& series : experiment.series) {
+    for (const Run* run : series.runs) {
+      const auto accepted = std::count_if(run->teleports.begin(), run->teleports.end(),
+                                          [](const Certificate& c) { return c.accepted; });
+      table.rows.push_back({{series.name},
+                            {run->directory.string()},
+                            {run->seed},
+                            {run->status},
+                            number_cell(run->trace[run->trace.index].back()),
+                            number_cell(run->trace.loss().back()),
+                            {fmt::format("{} of {} accepted", accepted, run->teleports.size())},
+                            number_cell(run->trace["seconds"].back()),
+                            {run->version},
+                            {run->machine.empty() ? "not recorded" : run->machine}});
+    }
+  }
+  return table;
+}
+
+Table certificate_table(const Experiment& experiment, const std::string& prefix) {
+  Table table{prefix + "certificates",
+              "Certificates",
+              "",
+              {{"series"},
+               {"seed", true},
+               {experiment.first().trace.index, true},
+               {"accepted"},
+               {"drift", true},
+               {"loss before", true},
+               {"loss after", true},
+               {"|gradient|² before", true},
+               {"|gradient|² after", true},
+               {"curvature before", true},
+               {"curvature after", true},
+               {"condition", true},
+               {"evaluations", true},
+               {"seconds", true},
+               {"reason"}},
+              {}};
+  std::size_t refused = 0;
+  double largest = 0.0;
+  bool invariant = true;
+  for (const RunSeries& series : experiment.series) {
+    for (const Run* run : series.runs) {
+      if (!run->teleports.empty()) invariant = invariant && run->loss_invariant;
+      for (const Certificate& c : run->teleports) {
+        if (c.accepted) largest = std::isnan(c.drift) ? c.drift : std::max(largest, c.drift);
+        refused += c.accepted ? 0 : 1;
+        table.rows.push_back({{series.name},
+                              {run->seed},
+                              number_cell(static_cast<double>(c.step)),
+                              {c.accepted ? "yes" : "refused"},
+                              number_cell(c.drift),
+                              number_cell(c.loss_before),
+                              number_cell(c.loss_after),
+                              number_cell(c.grad_sq_before),
+                              number_cell(c.grad_sq_after),
+                              number_cell(c.curvature_before),
+                              number_cell(c.curvature_after),
+                              number_cell(c.condition),
+                              number_cell(c.evaluations),
+                              number_cell(c.seconds),
+                              {c.reason}});
+      }
+    }
+  }
+  table.note = fmt::format("{}, {} refused; the largest drift of an accepted one is {}.",
+                           count(table.rows.size(), "teleport"), refused, short_text(largest));
+  if (!invariant) table.note += " The symmetry 'paper' is not loss-invariant.";
+  return table;
+}
+
+std::string section_text(const Experiment& experiment) {
+  const auto& config = experiment.first().config;
+  std::vector<std::string> same;
+  for (const char* key : {"optimizer", "lr", "steps", "epochs", "batch", "start", "precision"}) {
+    const auto equal = [&](const RunSeries& series) {
+      const auto found = series.first().config.find(key);
+      return found != series.first().config.end() && config.contains(key) &&
+             found->second == config.at(key);
+    };
+    if (config.contains(key) &&
+        std::all_of(experiment.series.begin(), experiment.series.end(), equal)) {
+      same.push_back(fmt::format("{} {}", key, config.at(key)));
+    }
+  }
+  return fmt::format("{} in {} series{}.", count(runs_of(experiment), "run"),
+                     experiment.series.size(), same.empty() ? "" : "; all with " + join(same));
+}
+
+}  // namespace
+
+Report run_report(const std::vector<Run>& runs, const std::string& title,
+                  const std::string& first) {
+  const std::vector<Experiment> experiments = grouped(runs);
+  Report report;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < experiments.size(); ++i) {
+    const Experiment& experiment = experiments[i];
+    const std::string prefix = first + (experiments.size() == 1 ? "" : fmt::format("{}-", i + 1));
+    names.push_back(experiment.title);
+    Section section;
+    section.title = experiment.title;
+    section.text = section_text(experiment);
+    add_figures(experiment, prefix, section);
+    section.tables.push_back(run_table(experiment, prefix));
+    Table certificates = certificate_table(experiment, prefix);
+    if (!certificates.rows.empty()) section.tables.push_back(std::move(certificates));
+    for (const RunSeries& series : experiment.series) {
+      section.listings.push_back(
+          {fmt::format("Configuration of {}", series.name), series.first().config_text});
+    }
+    report.sections.push_back(std::move(section));
+  }
+  report.title = title.empty() ? join(names, " · ") : title;
+  if (experiments.size() > 1) {
+    report.text = fmt::format("{} on {} problems.", count(runs.size(), "run"), experiments.size());
+  }
+  report.footer = report_footer();
+  return report;
+}
+
+std::string report_footer() {
+  return fmt::format("Written by symport {} on {}.", version(), machine_text());
+}
+
+}  // namespace symport::cli::report

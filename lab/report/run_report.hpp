@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/report/report.hpp"
+#include "lab/runs/run_reader.hpp"
+
+namespace symport::cli::report {
+
+/// The report on some runs: a section for each problem, with its figures, the table of its runs,
+/// the certificates of all teleports, and the configurations. An empty `title` is replaced by one;
+/// `prefix` begins the names of all figures and tables.
+Report run_report(const std::vector<Run>& runs, const std::string& title,
+                  const std::string& prefix = "");
+
+/// What makes a page: the program's version and the machine.
+std::string report_footer();
+
+}  // namespace symport::cli::report

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+#include "lab/report/sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lab/report/report.hpp"
+#include "lab/text/suggestion.hpp"
+
+namespace symport::cli::report {
+
+namespace {
+
+double last_value(const Run& run, const Measure& measure) {
+  return run.trace[measure.column].back();
+}
+
+double mean_end(const RunSeries& series, const Measure& measure) {
+  double sum = 0.0;
+  for (const Run* run : series.runs) sum += last_value(*run, measure);
+  return sum / static_cast<double>(series.runs.size());
+}
+
+/// What is not a number is worse than every number.
+bool better(double a, double b, const Measure& measure) {
+  if (!std::isfinite(b)) return std::isfinite(a);
+  if (!std::isfinite(a)) return false;
+  return measure.larger_is_better ? a > b : a < b;
+}
+
+/// "0.1113", "0.1113 (mean of 5 runs)", "inf (2 of 5 runs diverged)"
+std::string end_text(const RunSeries& series, const Measure& measure) {
+  const auto diverged = std::count_if(series.runs.begin(), series.runs.end(), [&](const Run* run) {
+    return run->status == "diverged" || !std::isfinite(last_value(*run, measure));
+  });
+  if (series.runs.size() == 1 && diverged == 1) return "nowhere (it diverged)";
+  std::string text = short_text(mean_end(series, measure));
+  if (series.runs.size() == 1) return text;
+  if (diverged > 0) {
+    return fmt::format("{} ({} of {} runs diverged)", text, diverged, series.runs.size());
+  }
+  return text;
+}
+
+struct Comparison {
+  std::string text;
+  bool helped = false;
+};
+
+Comparison compare(const RunSeries& with, const RunSeries& without, const Measure& measure) {
+  std::size_t seeds = 0, wins = 0;
+  for (const Run* a : with.runs) {
+    const auto b = std::find_if(without.runs.begin(), without.runs.end(),
+                                [&](const Run* run) { return run->seed == a->seed; });
+    if (b == without.runs.end()) continue;
+    ++seeds;
+    wins += better(last_value(*a, measure), last_value(**b, measure), measure) ? 1 : 0;
+  }
+  const bool in_the_mean = better(mean_end(with, measure), mean_end(without, measure), measure);
+  Comparison result;
+  result.helped = in_the_mean && (seeds < 2 || 2 * wins > seeds);
+  result.text =
+      fmt::format("{} with and {} without", end_text(with, measure), end_text(without, measure));
+  if (seeds > 1) {
+    result.text += fmt::format(", {} with in {} of {} seeds",
+                               measure.larger_is_better ? "higher" : "lower", wins, seeds);
+  }
+  return result;
+}
+
+/// "up to step 1000, in 0.0079 s with and 0.0003 s without"
+std::string effort(const RunSeries& with, const RunSeries& without) {
+  const auto seconds = [](const RunSeries& series) {
+    return mean_end(series, {.column = "seconds", .name = "seconds"});
+  };
+  const TraceColumns& trace = with.first().trace;
+  const TraceColumns& other = without.first().trace;
+  const bool alike = trace[trace.index].back() == other[other.index].back();
+  return fmt::format("{}{} s with and {} s without",
+                     alike ? fmt::format("up to {} {}, in ", trace.index, trace[trace.index].back())
+                           : std::string(),
+                     short_text(seconds(with)), short_text(seconds(without)));
+}
+
+struct Pair {
+  const RunSeries* with;
+  const RunSeries* without;
+};
+
+std::vector<Pair> comparable(const Experiment& experiment) {
+  std::vector<Pair> pairs;
+  for (const RunSeries& with : experiment.series) {
+    for (const RunSeries& without : experiment.series) {
+      if (with.teleports && !without.teleports && with.base == without.base) {
+        pairs.push_back({&with, &without});
+      }
+    }
+  }
+  return pairs;
+}
+
+Finding without_comparison(const Experiment& experiment, const Measure& measure) {
+  std::vector<std::string> parts;
+  std::size_t went = 0;
+  for (const RunSeries& series : experiment.series) {
+    double start = 0.0;
+    for (const Run* run : series.runs) {
+      start += run->trace[measure.column].front() / static_cast<double>(series.runs.size());
+    }
+    const bool good = better(mean_end(series, measure), start, measure);
+    went += good ? 1 : 0;
+    parts.push_back(fmt::format("{}from {} to {}",
+                                experiment.series.size() > 1 ? series.name + ": " : std::string(),
+                                short_text(start), end_text(series, measure)));
+  }
+  const bool teleports = std::any_of(experiment.series.begin(), experiment.series.end(),
+                                     [](const RunSeries& series) { return series.teleports; });
+  Finding finding;
+  finding.text = fmt::format("The {} should {}{} {}.", measure.name,
+                             measure.larger_is_better ? "rise" : "fall",
+                             parts.size() > 1 ? "; it went:" : ": it went", join(parts, "; "));
+  if (teleports) {
+    finding.text +=
+        " No run without teleports is configured alike, so whether they helped cannot be said.";
+    return finding;
+  }
+  finding.verdict = went == experiment.series.size() ? Verdict::seen
+                    : went > 0                       ? Verdict::partly
+                                                     : Verdict::not_seen;
+  return finding;
+}
+
+/// The row after the first accepted teleport; 0 without one.
+std::size_t first_teleport(const Run& run) {
+  const std::vector<double>& rows = run.trace[run.trace.index];
+  for (const Certificate& certificate : run.teleports) {
+    const auto found = std::find(rows.begin(), rows.end(), static_cast<double>(certificate.step));
+    if (certificate.accepted && found != rows.end()) {
+      return static_cast<std::size_t>(found - rows.begin());
+    }
+  }
+  return 0;
+}
+
+struct LossRange {
+  double low, high;
+};
+
+/// From the loss of a row down to the smallest that follows.
+LossRange losses_from(const Run& run, std::size_t row) {
+  const std::vector<double>& loss = run.trace.loss();
+  LossRange range{loss[row], loss[row]};
+  for (std::size_t i = row; i < loss.size(); ++i) {
+    if (loss[i] > 0.0) range.low = std::min(range.low, loss[i]);
+  }
+  return range;
+}
+
+/// The squared gradient where the loss first falls to `loss`, between rows along straight lines in
+/// the logarithms. NaN when it does not.
+double gradient_at(const Run& run, std::size_t from, double loss) {
+  const std::vector<double>&losses = run.trace.loss(), &squares = run.trace["grad_sq"];
+  for (std::size_t i = from + 1; i < losses.size(); ++i) {
+    if (!(losses[i] <= loss)) continue;
+    const double a = std::log(losses[i - 1]), b = std::log(losses[i]);
+    const double part = b < a ? (a - std::log(loss)) / (a - b) : 1.0;
+    return std::exp((1.0 - part) * std::log(squares[i - 1]) + part * std::log(squares[i]));
+  }
+  return std::nan("");
+}
+
+std::vector<const Certificate*> accepted(const Experiment& experiment) {
+  std::vector<const Certificate*> list;
+  for (const RunSeries& series : experiment.series) {
+    for (const Run* run : series.runs) {
+      for (const Certificate& certificate : run->teleports) {
+        if (certificate.accepted) list.push_back(&certificate);
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+Finding end_finding(const Experiment& experiment, const Measure& measure) {
+  const std::vector<Pair> pairs = comparable(experiment);
+  if (pairs.empty()) return without_comparison(experiment, measure);
+  const char* direction = measure.larger_is_better ? "higher" : "lower";
+  std::size_t helped = 0;
+  std::vector<std::string> parts;
+  for (const Pair& pair : pairs) {
+    const Comparison comparison = compare(*pair.with, *pair.without, measure);
+    helped += comparison.helped ? 1 : 0;
+    std::string part = comparison.text;
+    if (pairs.size() > 1) {
+      part = pair.with->name + ": " + part;
+      if (!comparison.helped) part += ", so teleportation did not help there";
+    }
+    parts.push_back(part);
+  }
+  Finding finding;
+  if (pairs.size() == 1) {
+    if (measure.tell_time) {
+      parts[0] += " (" + effort(*pairs[0].with, *pairs[0].without) + ")";
+    }
+    finding.text = fmt::format("With teleports the {} should end {}: it ends at {}.", measure.name,
+                               direction, parts[0]);
+  } else {
+    finding.text = fmt::format("With teleports the {} should end {}; it ends at: {}.", measure.name,
+                               direction, join(parts, "; "));
+  }
+  if (helped == 0) finding.text += " Teleportation did not help here.";
+  finding.verdict = helped == pairs.size() ? Verdict::seen
+                    : helped > 0           ? Verdict::partly
+                                           : Verdict::not_seen;
+  return finding;
+}
+
+Finding gradient_finding(const Experiment& experiment) {
+  std::vector<double> factors;
+  for (const Certificate* certificate : accepted(experiment)) {
+    factors.push_back(certificate->grad_sq_after / certificate->grad_sq_before);
+  }
+  if (factors.empty()) {
+    return without_comparison(experiment, {.column = "grad_sq", .name = "squared gradient"});
+  }
+  const auto grew = std::count_if(factors.begin(), factors.end(), [](double f) { return f > 1.0; });
+  std::nth_element(factors.begin(),
+                   factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2),
+                   factors.end());
+  const auto count = static_cast<std::ptrdiff_t>(factors.size());
+  Finding finding;
+  finding.text = fmt::format(
+      "A teleport should land where the gradient is larger: the squared gradient grew at {} of {} "
+      "teleports, by a factor of {} in the median.",
+      grew, count, short_text(factors[factors.size() / 2]));
+  finding.verdict = grew == count ? Verdict::seen : grew > 0 ? Verdict::partly : Verdict::not_seen;
+  return finding;
+}
+
+Finding same_loss_finding(const Experiment& experiment) {
+  constexpr int levels = 50;
+  std::size_t larger = 0, count = 0;
+  std::vector<std::string> parts;
+  const std::vector<Pair> pairs = comparable(experiment);
+  for (const Pair& pair : pairs) {
+    const Run &with = *pair.with->example, &without = *pair.without->example;
+    const LossRange a = losses_from(with, first_teleport(with)), b = losses_from(without, 0);
+    const double low = std::max(a.low, b.low), high = std::min(a.high, b.high);
+    if (!(high > low) || !(low > 0.0)) continue;
+    std::vector<double> factors;
+    for (int i = 0; i < levels; ++i) {
+      const double loss = high * std::pow(low / high, (i + 0.5) / levels);
+      const double factor =
+          gradient_at(with, first_teleport(with), loss) / gradient_at(without, 0, loss);
+      if (std::isfinite(factor)) factors.push_back(factor);
+    }
+    if (factors.empty()) continue;
+    ++count;
+    std::nth_element(factors.begin(),
+                     factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2),
+                     factors.end());
+    const double median = factors[factors.size() / 2];
+    larger += median > 1.0 ? 1 : 0;
+    parts.push_back(fmt::format("{}{} times as large in the median of the losses between {} and {}",
+                                pairs.size() > 1 ? pair.with->name + ": " : std::string(),
+                                short_text(median), short_text(low), short_text(high)));
+  }
+  const std::string should =
+      "At the same loss the gradient should be larger after a teleport than without";
+  if (count == 0) {
+    return {should + "; there are no runs here that reach the same losses, so that cannot be said.",
+            Verdict::open};
+  }
+  return {fmt::format("{}; its square is {}.", should, join(parts, "; ")),
+          larger == count ? Verdict::seen
+          : larger > 0    ? Verdict::partly
+                          : Verdict::not_seen};
+}
+
+Finding level_finding(const Experiment& experiment, double tolerance, double distance) {
+  const std::vector<const Certificate*> jumps = accepted(experiment);
+  if (jumps.empty()) {
+    return {fmt::format("The way should lead to the minimum, the cross: it ends at distance {}.",
+                        short_text(distance)),
+            std::isfinite(distance) && distance < 1e-2 ? Verdict::seen : Verdict::not_seen};
+  }
+  double drift = 0.0;
+  for (const Certificate* jump : jumps) {
+    drift = std::isnan(jump->drift) ? std::numeric_limits<double>::infinity()
+                                    : std::max(drift, jump->drift);
+  }
+  return {fmt::format("Jumps should stay on their level line, faint orange: over {} jump{} the "
+                      "largest drift of the loss is {}.",
+                      jumps.size(), jumps.size() == 1 ? "" : "s", short_text(drift)),
+          drift <= tolerance ? Verdict::seen : Verdict::not_seen};
+}
+
+}  // namespace symport::cli::report

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "lab/report/figure.hpp"
+#include "lab/report/series.hpp"
+
+/// One sentence per figure: what one should see in it, and whether it was seen, from the traces and
+/// the certificates alone.
+namespace symport::cli::report {
+
+/// What is compared in a figure.
+struct Measure {
+  std::string column;             ///< of the traces
+  std::string name;               ///< in the sentence: "loss"
+  bool larger_is_better = false;  ///< an accuracy
+  bool tell_time = false;         ///< say how long the runs took
+};
+
+/// Every series with teleports against the series without them that is otherwise configured alike,
+/// by the mean of the last values and by how many seeds agree; says so when teleportation did not
+/// help. Without such a pair: from where to where the values went, and nothing about teleports.
+Finding end_finding(const Experiment& experiment, const Measure& measure);
+
+/// Whether teleports landed where the gradient is larger.
+Finding gradient_finding(const Experiment& experiment);
+
+/// Whether, at the same loss, the gradient is larger with teleports than without: of one run each,
+/// from its first teleport on, at losses in equal ratios that both reach.
+Finding same_loss_finding(const Experiment& experiment);
+
+/// Whether teleports kept the loss: the largest drift against `tolerance`. `distance` is that of
+/// the best trajectory's end from the minimum, told where there are no teleports.
+Finding level_finding(const Experiment& experiment, double tolerance, double distance);
+
+}  // namespace symport::cli::report

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "lab/report/report.hpp"
+#include "lab/reproduce/reproduction.hpp"
+
+namespace symport::cli {
+
+/// The page of an experiment: what one should see and whether it was seen, the expected numbers
+/// beside those found, the figures along its axes or of its runs, their tables, and the file
+/// itself.
+report::Report experiment_report(const Reproduction& result);
+
+}  // namespace symport::cli

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "lab/reproduce/reproduction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "commands/optimize.hpp"
+#include "commands/train.hpp"
+#include "lab/runs/interruption.hpp"
+
+namespace symport::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+bool is_complete(const fs::path& folder) {
+  if (!fs::exists(folder / "summary.json")) return false;
+  return report::read_runs({folder.string()}).at(0).status != "interrupted";
+}
+
+/// Runs one method with one seed into its folder; false when it was interrupted. While it computes
+/// it holds `alone`, if there is one: its time is reported. Files are written beside the next run.
+bool run_one(const Experiment& experiment, const Given& options, const fs::path& folder,
+             std::mutex* alone) {
+  std::unique_lock<std::mutex> computing;
+  if (alone) computing = std::unique_lock(*alone);
+  const bool resume = fs::exists(folder / "config.toml");
+  std::unique_ptr<RunDirectory> directory =
+      resume ? RunDirectory::of_earlier_run(folder, "--out")
+             : std::make_unique<RunDirectory>(folder, true, "--out");
+  if (experiment.command == "optimize") {
+    Optimization run(read_optimize_options(options), options);
+    run.run(true, [](const TraceRow&) { return !interrupted(); });
+    if (alone) computing.unlock();
+    write_run(run, *directory);
+    return run.summary().status != RunStatus::interrupted;
+  }
+  const TrainingResult result =
+      train_network(read_training_options(options), options,
+                    [&] {
+                      return TrainingPlace{directory.get(), resume};
+                    },
+                    {.watch = [](const TrainingProgress&) { return !interrupted(); },
+                     .epoch_done = [](const TrainingRow&) {},
+                     .warn = [](const std::string& text) { print_error(text + "\n"); }});
+  if (alone) computing.unlock();
+  write_training(result, *directory);
+  return result.status != RunStatus::interrupted;
+}
+
+/// Calls job(0), ..., job(count - 1) on several threads; false once one of them was. The first
+/// exception ends the work and is thrown again.
+bool side_by_side(std::size_t threads, std::size_t count,
+                  const std::function<bool(std::size_t)>& job) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> good{true};
+  std::exception_ptr error;
+  std::mutex guard;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count && good; i = next++) {
+      try {
+        if (!job(i)) good = false;
+      } catch (...) {
+        const std::scoped_lock lock(guard);
+        if (!error) error = std::current_exception();
+        good = false;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    work();
+  }
+  if (error) std::rethrow_exception(error);
+  return good;
+}
+
+double statistic_of(std::vector<double> values, Statistic statistic) {
+  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) {
+    return nan;
+  }
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  switch (statistic) {
+    case Statistic::mean:
+      return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n);
+    case Statistic::largest:
+      return values.back();
+    case Statistic::smallest:
+      return values.front();
+    case Statistic::median:
+      break;
+  }
+  return (values[(n - 1) / 2] + values[n / 2]) / 2.0;
+}
+
+/// The row that a quantity is read from, if the run gets there.
+std::optional<std::size_t> row_of(const report::TraceColumns& trace, const Quantity& quantity) {
+  const std::vector<double>& index = trace[trace.index];
+  const std::vector<double>& loss = trace.loss();
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (quantity.at) {
+      if (index[i] == static_cast<double>(*quantity.at)) return i;
+    } else if (quantity.at_loss) {
+      if (loss[i] <= *quantity.at_loss) return i;
+    } else if (quantity.at_change) {
+      if (i > 0 && std::abs(loss[i] - loss[i - 1]) < *quantity.at_change) return i;
+    } else if (i + 1 == index.size()) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The quantity of one run by itself; NaN where the run does not get there.
+double number_of(const report::Run& run, const Quantity& quantity) {
+  if (quantity.column == "drift" || quantity.column == "accepted") {
+    double drift = 0.0, accepted = 0.0;
+    for (const Certificate& c : run.teleports) {
+      if (!c.accepted) continue;
+      ++accepted;
+      drift =
+          std::isnan(c.drift) ? std::numeric_limits<double>::infinity() : std::max(drift, c.drift);
+    }
+    return quantity.column == "drift" ? drift : accepted;
+  }
+  const auto row = row_of(run.trace, quantity);
+  return row ? run.trace[quantity.column][*row] : nan;
+}
+
+void check_columns(const Reproduction& result) {
+  const auto check = [&](const Quantity& quantity, const std::string& origin) {
+    if (quantity.column == "drift" || quantity.column == "accepted") return;
+    for (const RunResults& one : result.results) {
+      if (one.seeds.front().trace.has(quantity.column)) continue;
+      throw UsageError(origin,
+                       fmt::format("column: there is no '{}' in the traces", quantity.column));
+    }
+  };
+  for (const Expectation& e : result.experiment.expectations) check(e.quantity, e.origin);
+  for (const SweepFigure& f : result.experiment.figures) check(f.quantity, "[[figure]] " + f.id);
+}
+
+double found_number(const Reproduction& result, const Expectation& expectation) {
+  if (expectation.reduction == Reduction::none) {
+    return result.number(expectation.run, expectation.quantity);
+  }
+  const auto& methods = result.experiment.methods;
+  const auto method = std::find_if(methods.begin(), methods.end(),
+                                   [&](const Method& m) { return m.name == expectation.run; });
+  return reduced(
+      expectation.reduction, result.experiment.axes[method->axes.front()].values,
+      result.numbers(static_cast<std::size_t>(method - methods.begin()), expectation.quantity));
+}
+
+}  // namespace
+
+double Reproduction::number(const std::string& run, const Quantity& quantity) const {
+  const auto seeds_of = [&](const std::string& name) -> const std::vector<report::Run>& {
+    return std::find_if(results.begin(), results.end(),
+                        [&](const RunResults& one) { return one.run.name == name; })
+        ->seeds;
+  };
+  const std::vector<report::Run>& seeds = seeds_of(run);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    numbers.push_back(number_of(seeds[i], quantity));
+    // Seeds are paired: each run is compared with the other method's of the same seed.
+    if (!quantity.relative_to.empty()) {
+      numbers.back() /= number_of(seeds_of(quantity.relative_to)[i], quantity);
+    }
+    if (!quantity.speed_up_over.empty()) {
+      const double other = number_of(seeds_of(quantity.speed_up_over)[i], quantity);
+      numbers.back() = std::isnan(numbers.back()) ? 0.0 : other / numbers.back();
+    }
+  }
+  return statistic_of(std::move(numbers), quantity.statistic);
+}
+
+std::vector<double> Reproduction::numbers(std::size_t method, const Quantity& quantity) const {
+  std::vector<double> list;
+  for (const RunResults& one : results) {
+    if (one.run.method == method) list.push_back(number(one.run.name, quantity));
+  }
+  return list;
+}
+
+double reduced(Reduction reduction, const std::vector<double>& x, const std::vector<double>& y) {
+  const auto there = [](double v) { return std::isfinite(v) && v != 0.0; };
+  const auto count =
+      static_cast<double>(std::count_if(y.begin(), y.end(), [&](double v) { return there(v); }));
+  switch (reduction) {
+    case Reduction::share_missing:
+      return 1.0 - count / static_cast<double>(y.size());
+    case Reduction::share_above_one:
+      return static_cast<double>(
+                 std::count_if(y.begin(), y.end(), [&](double v) { return there(v) && v > 1.0; })) /
+             count;
+    case Reduction::largest: {
+      double most = nan;
+      for (const double v : y) most = there(v) ? std::fmax(most, v) : most;
+      return most;
+    }
+    default:
+      break;
+  }
+  const bool logarithmic = reduction == Reduction::exponent;
+  const auto scaled = [&](double v) { return logarithmic ? std::log(v) : v; };
+  double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mx += scaled(x[i]) / static_cast<double>(x.size());
+    my += scaled(y[i]) / static_cast<double>(x.size());
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double dx = scaled(x[i]) - mx, dy = scaled(y[i]) - my;
+    xx += dx * dx;
+    xy += dx * dy;
+    yy += dy * dy;
+  }
+  return logarithmic ? xy / xx : xy * xy / (xx * yy);
+}
+
+std::optional<Reproduction> reproduce(const Experiment& experiment,
+                                      const ReproductionOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
+  Reproduction result{experiment, {}, {}, 0.0};
+  for (const ExperimentRun& run : experiment.runs) {
+    result.results.push_back({run, std::vector<report::Run>(experiment.seeds.size())});
+  }
+  const fs::path place = options.out / experiment.name;
+  fs::create_directories(place);
+  const std::size_t all = experiment.runs.size() * experiment.seeds.size();
+  std::atomic<std::size_t> begun{0};
+  std::mutex guard, alone;
+  const auto job = [&](std::size_t i) {
+    RunResults& one = result.results[i / experiment.seeds.size()];
+    const std::size_t k = i % experiment.seeds.size();
+    const std::uint64_t seed = experiment.seeds[k];
+    {
+      const std::scoped_lock lock(guard);
+      options.begins(fmt::format("{}, seed {} ({} of {})", one.run.name, seed, ++begun, all));
+    }
+    Given given = one.run.options;
+    given.set("seed", {fmt::format("{}", seed), "seeds"});
+    if (options.data_directory && experiment.command == "train") {
+      given.set("data-dir", {*options.data_directory, "--data-dir"});
+    }
+    const fs::path folder = place / fmt::format("{}-{}", one.run.folder(), seed);
+    if (!is_complete(folder) &&
+        !run_one(experiment, given, folder, experiment.clock ? &alone : nullptr))
+      return false;
+    one.seeds[k] = report::read_runs({folder.string()}).at(0);
+    one.seeds[k].name = one.run.name;
+    return true;
+  };
+  const std::size_t processors = std::thread::hardware_concurrency();
+  const std::size_t threads = experiment.clock ? std::min<std::size_t>(processors, 2) : processors;
+  if (!side_by_side(std::clamp<std::size_t>(threads, 1, all), all, job)) return std::nullopt;
+  check_columns(result);
+  for (const Expectation& expectation : experiment.expectations) {
+    result.outcomes.push_back({expectation, found_number(result, expectation)});
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+}  // namespace symport::cli

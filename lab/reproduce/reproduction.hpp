@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/reproduce/experiment.hpp"
+#include "lab/runs/run_reader.hpp"
+
+namespace symport::cli {
+
+/// A run of an experiment with all its seeds.
+struct RunResults {
+  ExperimentRun run;
+  std::vector<report::Run> seeds;
+};
+
+/// An expectation, met or not.
+struct Outcome {
+  Expectation expected;
+  double found = 0.0;
+  bool met() const { return found >= expected.low && found <= expected.high; }
+};
+
+/// What came out of an experiment.
+struct Reproduction {
+  Experiment experiment;
+  std::vector<RunResults> results;  ///< as experiment.runs
+  std::vector<Outcome> outcomes;
+  double seconds = 0.0;
+
+  /// The quantity of the run of that name. NaN where a run does not get there.
+  double number(const std::string& run, const Quantity& quantity) const;
+  /// The quantity at every place of the method's axes, the last axis fastest.
+  std::vector<double> numbers(std::size_t method, const Quantity& quantity) const;
+};
+
+struct ReproductionOptions {
+  std::filesystem::path out;  ///< each run has a folder below out / experiment.name
+  std::optional<std::string> data_directory = std::nullopt;
+  /// Told when a run begins: "SGD, seed 1 (3 of 30)".
+  std::function<void(const std::string&)> begins = [](const std::string&) {};
+};
+
+/// Makes the runs that are not complete yet, and compares. As many runs at the same time as the
+/// machine has processors; where times are reported one run computes while another is written.
+/// Nothing when it was interrupted.
+std::optional<Reproduction> reproduce(const Experiment& experiment,
+                                      const ReproductionOptions& options);
+
+/// What numbers at places x come to; see `Reduction`.
+double reduced(Reduction reduction, const std::vector<double>& x, const std::vector<double>& y);
+
+}  // namespace symport::cli

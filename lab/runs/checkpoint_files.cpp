@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "lab/runs/checkpoint_files.hpp"
+
+#include "symport/core/status.hpp"
+#include "symport/data/npz.hpp"
+
+namespace symport::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* latest = "latest.npz";
+constexpr const char* previous = "previous.npz";
+constexpr const char* damaged = "damaged.npz";
+
+Array text_array(const std::string& text) {
+  return {{static_cast<Index>(text.size())}, std::vector<std::uint8_t>(text.begin(), text.end())};
+}
+
+}  // namespace
+
+void CheckpointFiles::save(ArrayMap arrays) const {
+  arrays["run"] = text_array(identity_.run);
+  arrays["data"] = text_array(identity_.data);
+  fs::create_directories(directory_);
+  const fs::path next = directory_ / "next.npz";
+  write_npz(next, arrays);
+  // Between any two of these steps a complete checkpoint is there under one of the names.
+  if (fs::exists(directory_ / latest)) fs::rename(directory_ / latest, directory_ / previous);
+  fs::rename(next, directory_ / latest);
+}
+
+std::optional<CheckpointFiles::Found> CheckpointFiles::load() const {
+  std::optional<InvalidArgument> complaint;
+  for (const char* name : {latest, previous}) {
+    const fs::path file = directory_ / name;
+    if (!fs::exists(file)) continue;
+    Found found{{}, file, complaint ? complaint->what() : ""};
+    try {
+      found.arrays = read_npz(file);
+    } catch (const InvalidArgument& error) {
+      if (!complaint) complaint = error;
+      continue;
+    }
+    require_ours(found);
+    // Out of the way, or the next one saved would move it over the good one.
+    if (complaint) fs::rename(directory_ / latest, directory_ / damaged);
+    return found;
+  }
+  if (complaint) throw *complaint;
+  return std::nullopt;
+}
+
+void CheckpointFiles::require_ours(const Found& found) const {
+  const auto require = [&](const char* name, const std::string& text, const char* other) {
+    const auto array = found.arrays.find(name);
+    if (array == found.arrays.end()) {
+      throw InvalidArgument(found.file.string(), std::string("no array ") + name,
+                            "a checkpoint of symport train");
+    }
+    if (array->second != text_array(text)) {
+      throw InvalidArgument(found.file.string(), std::string("a checkpoint of ") + other,
+                            "one of this run, whose configuration and data are as they were");
+    }
+  };
+  require("run", identity_.run, "another configuration");
+  require("data", identity_.data, "other data");
+}
+
+void CheckpointFiles::clear() const { fs::remove_all(directory_); }
+
+}  // namespace symport::cli

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "lab/runs/run_directory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "lab/text/errors.hpp"
+#include "symport/data/atomic_file.hpp"
+#include "symport/data/npz.hpp"
+
+namespace symport::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::system_error last_error() { return std::system_error(errno, std::generic_category()); }
+
+}  // namespace
+
+RunDirectory::RunDirectory(fs::path path, bool force, const std::string& origin)
+    : path_(std::move(path)) {
+  const auto refuse = [&](const std::string& problem, const std::string& allowed) {
+    throw UsageError(
+        origin, fmt::format("found '{}' ({}), allowed is {}", path_.string(), problem, allowed));
+  };
+  const std::string writable = "a directory that is new or empty and can be written to";
+  try {
+    if (path_.empty()) refuse("empty", writable);
+    if (fs::exists(path_)) {
+      if (!fs::is_directory(path_)) refuse("not a directory", writable);
+      if (!fs::is_empty(path_) && !force) {
+        const bool unfinished =
+            fs::exists(path_ / "config.toml") && !fs::exists(path_ / "summary.json");
+        refuse(unfinished ? "a run that did not end" : "it has files in it already",
+               unfinished ? "a new or empty directory, this one with --force, or --resume to go on"
+                          : "a new or empty directory, or this one with --force");
+      }
+    } else {
+      make_directories(path_);
+    }
+    if (::access(path_.c_str(), W_OK | X_OK) != 0) throw last_error();
+    lock(origin);
+  } catch (const std::system_error& error) {
+    for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
+    refuse(error.code().message(), writable);
+  }
+}
+
+std::unique_ptr<RunDirectory> RunDirectory::of_earlier_run(const fs::path& path,
+                                                           const std::string& origin) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path / "config.toml", ignored)) {
+    throw UsageError(origin,
+                     fmt::format("found '{}', which has no config.toml; allowed is the directory "
+                                 "(--out) of an earlier run",
+                                 path.string()));
+  }
+  std::unique_ptr<RunDirectory> directory(new RunDirectory(path));
+  directory->stays_ = true;
+  directory->lock(origin);
+  for (const fs::path& place : {path, path / "checkpoint"}) {
+    for (const auto& entry : fs::directory_iterator(place, ignored)) {
+      if (is_temporary_file(entry.path())) fs::remove(entry.path(), ignored);
+    }
+  }
+  return directory;
+}
+
+void RunDirectory::lock(const std::string& origin) {
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  if (errno != EWOULDBLOCK) return;  // a file system without locks
+  throw UsageError(origin, fmt::format("found '{}', which another run is using; wait for it to end "
+                                       "or choose another directory",
+                                       path_.string()));
+}
+
+RunDirectory::~RunDirectory() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (written_ || stays_) return;
+  for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
+}
+
+void RunDirectory::make_directories(const fs::path& path) {
+  if (path.empty() || fs::exists(path)) return;
+  make_directories(path.parent_path());
+  if (fs::create_directory(path)) made_.push_back(path);
+}
+
+void RunDirectory::write(const fs::path& name, std::string_view content) {
+  write(name, [&](const fs::path& target) { symport::write_file(target, content); });
+}
+
+void RunDirectory::write(const fs::path& name, const ArrayMap& arrays) {
+  write(name, [&](const fs::path& target) { write_npz(target, arrays); });
+}
+
+void RunDirectory::write(const fs::path& name,
+                         const std::function<void(const fs::path&)>& write_to) {
+  const fs::path target = path_ / name;
+  try {
+    if (!written_) fs::remove(path_ / "summary.json");
+    make_directories(target.parent_path());
+    write_to(target);
+    written_ = true;
+  } catch (const std::system_error& error) {
+    throw OutputError(fmt::format("cannot write {}: {}", target.string(), error.code().message()));
+  } catch (const InvalidArgument& error) {
+    throw OutputError(fmt::format("cannot write {}", error.what()));
+  }
+}
+
+}  // namespace symport::cli

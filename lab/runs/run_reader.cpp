@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "lab/runs/run_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "lab/config/config_file.hpp"
+#include "lab/text/errors.hpp"
+#include "symport/core/version.hpp"
+
+namespace symport::cli::report {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+std::string read_text(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    const bool last = file.filename() == "summary.json";
+    throw UsageError(file.string(), last ? "missing; it is written last, so the run has not ended"
+                                         : "missing, a run directory has it");
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in || fs::is_directory(file, error)) throw UsageError(file.string(), "cannot be read");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+json parse_json(const std::string& text, const std::string& place) {
+  try {
+    json object = json::parse(text);
+    if (object.is_object()) return object;
+  } catch (const json::exception& error) {
+    throw UsageError(place, std::string("not JSON: ") + error.what());
+  }
+  throw UsageError(place, "allowed is a JSON object");
+}
+
+const json& field(const json& object, const char* name, const std::string& place) {
+  const auto found = object.find(name);
+  if (found == object.end()) throw UsageError(place, fmt::format("no field '{}'", name));
+  return *found;
+}
+
+/// For a message. Lists and objects are not shown: they may be nested so deeply that writing them
+/// would exhaust the stack.
+std::string shown(const json& value) {
+  return value.is_structured() ? fmt::format("an {}", value.type_name()) : value.dump();
+}
+
+std::string text_field(const json& object, const char* name, const std::string& place) {
+  const json& value = field(object, name, place);
+  if (value.is_string()) return value.get<std::string>();
+  throw UsageError(fmt::format("{}: {}", place, name),
+                   fmt::format("found {}, allowed is a string", shown(value)));
+}
+
+bool truth_field(const json& object, const char* name, const std::string& place) {
+  const json& value = field(object, name, place);
+  if (value.is_boolean()) return value.get<bool>();
+  throw UsageError(fmt::format("{}: {}", place, name),
+                   fmt::format("found {}, allowed is true or false", shown(value)));
+}
+
+/// Numbers, and the strings that stand for what JSON has no number for.
+double number_field(const json& object, const char* name, const std::string& place) {
+  const json& value = field(object, name, place);
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return std::nan("");
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  throw UsageError(fmt::format("{}: {}", place, name),
+                   fmt::format("found {}, allowed is a number", shown(value)));
+}
+
+Index whole_field(const json& object, const char* name, const std::string& place) {
+  const json& value = field(object, name, place);
+  constexpr std::uint64_t largest = std::numeric_limits<Index>::max();
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() <= largest) {
+    return value.get<Index>();
+  }
+  throw UsageError(fmt::format("{}: {}", place, name),
+                   fmt::format("found {}, allowed is a whole number >= 0", shown(value)));
+}
+
+std::vector<Certificate> read_teleports(const fs::path& file) {
+  std::vector<Certificate> teleports;
+  std::istringstream lines(read_text(file));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string place = fmt::format("{}:{}", file.string(), ++number);
+    const json object = parse_json(line, place);
+    const auto get = [&](const char* name) { return number_field(object, name, place); };
+    teleports.push_back({.step = whole_field(object, "step", place),
+                         .loss_before = get("loss_before"),
+                         .loss_after = get("loss_after"),
+                         .drift = get("drift"),
+                         .grad_sq_before = get("grad_sq_before"),
+                         .grad_sq_after = get("grad_sq_after"),
+                         .curvature_before = get("curvature_before"),
+                         .curvature_after = get("curvature_after"),
+                         .condition = get("condition"),
+                         .evaluations = get("evaluations"),
+                         .seconds = get("seconds"),
+                         .accepted = truth_field(object, "accepted", place),
+                         .reason = text_field(object, "reason", place)});
+  }
+  return teleports;
+}
+
+void read_configuration(Run& run) {
+  const fs::path file = run.directory / "config.toml";
+  run.config_text = read_text(file);
+  for (const ConfigValue& value : read_config_values(file, file.string())) {
+    if (!value.text) {
+      throw UsageError(value.origin,
+                       "allowed is a string, a number, true, false or a list of numbers");
+    }
+    if (value.name == "command") {
+      run.command = *value.text;
+    } else if (value.name == "seed") {
+      run.seed = *value.text;
+    } else {
+      run.config[value.name] = *value.text;
+    }
+  }
+  if (run.command != "optimize" && run.command != "train") {
+    throw UsageError(file.string() + ": command",
+                     fmt::format("found '{}', allowed is optimize, train", run.command));
+  }
+  for (const char* key : {"optimizer", "lr", "teleport"}) {
+    if (!run.config.contains(key)) throw UsageError(file.string(), fmt::format("no key '{}'", key));
+  }
+  const char* problem = run.command == "optimize" ? "function" : "data";
+  if (!run.config.contains(problem)) {
+    throw UsageError(file.string(), fmt::format("no key '{}'", problem));
+  }
+}
+
+Run read_run(const fs::path& directory) {
+  Run run;
+  run.directory = directory;
+  read_configuration(run);
+  const std::string file = (directory / "summary.json").string();
+  const json summary = parse_json(read_text(file), file);
+  run.version = text_field(summary, "version", file);
+  check_version(run.version, file + ": version");
+  run.status = text_field(summary, "status", file);
+  if (summary.contains("machine")) run.machine = text_field(summary, "machine", file);
+  if (summary.contains("loss_invariant")) {
+    run.loss_invariant = truth_field(summary, "loss_invariant", file);
+  }
+  const fs::path trace = directory / "trace.csv";
+  run.trace = parse_trace(read_text(trace), trace.string());
+  run.teleports = read_teleports(directory / "teleports.jsonl");
+  return run;
+}
+
+/// The run directories at or below `root`.
+std::vector<fs::path> run_directories(const fs::path& root) {
+  if (!fs::exists(root))
+    throw UsageError("DIR", fmt::format("found '{}', which does not exist", root.string()));
+  if (!fs::is_directory(root)) {
+    throw UsageError("DIR", fmt::format("found '{}', which is not a directory", root.string()));
+  }
+  if (fs::exists(root / "config.toml")) return {root};
+  std::vector<fs::path> found;
+  for (auto entry = fs::recursive_directory_iterator(root); entry != fs::end(entry); ++entry) {
+    if (entry.depth() > 16) entry.disable_recursion_pending();
+    if (entry->path().filename() == "config.toml") found.push_back(entry->path().parent_path());
+  }
+  if (found.empty()) {
+    throw UsageError("DIR",
+                     fmt::format("found '{}', which is not a run directory: no config.toml is "
+                                 "in it or below; --out of optimize and train makes one",
+                                 root.string()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// {major, minor}; throws nothing, {-1, -1} is no version.
+std::pair<int, int> release(const std::string& version) {
+  std::pair<int, int> result{-1, -1};
+  const char* end = version.data() + version.size();
+  const auto [dot, bad] = std::from_chars(version.data(), end, result.first);
+  if (bad != std::errc{} || dot == end || *dot != '.') return {-1, -1};
+  const auto [rest, worse] = std::from_chars(dot + 1, end, result.second);
+  if (worse != std::errc{} || rest == end || *rest != '.') return {-1, -1};
+  return result;
+}
+
+}  // namespace
+
+void check_version(const std::string& version, const std::string& origin) {
+  const std::pair<int, int> found = release(version),
+                            own = release(std::string(symport::version()));
+  if (found >= std::pair(0, 1) && found <= own) return;
+  throw UsageError(origin,
+                   fmt::format("found '{}', allowed is a version from 0.1 to {}.{}, which is "
+                               "this program's",
+                               version, own.first, own.second));
+}
+
+std::vector<Run> read_runs(const std::vector<std::string>& directories) {
+  std::vector<Run> runs;
+  std::set<fs::path> known;
+  for (const std::string& name : directories) {
+    try {
+      for (const fs::path& directory : run_directories(name)) {
+        if (known.insert(fs::canonical(directory)).second) runs.push_back(read_run(directory));
+      }
+    } catch (const fs::filesystem_error& error) {
+      throw UsageError("DIR", fmt::format("found '{}' ({})", name, error.code().message()));
+    }
+  }
+  return runs;
+}
+
+}  // namespace symport::cli::report

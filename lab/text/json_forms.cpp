@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "lab/text/json_forms.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace symport::cli {
+
+Json json_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  return value;
+}
+
+Json json_numbers(const Vector& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(json_number(value));
+  return list;
+}
+
+Json json_certificate(const Certificate& c) {
+  return {
+      {"step", c.step},
+      {"loss_before", json_number(c.loss_before)},
+      {"loss_after", json_number(c.loss_after)},
+      {"drift", json_number(c.drift)},
+      {"grad_sq_before", json_number(c.grad_sq_before)},
+      {"grad_sq_after", json_number(c.grad_sq_after)},
+      {"curvature_before", json_number(c.curvature_before)},
+      {"curvature_after", json_number(c.curvature_after)},
+      {"condition", json_number(c.condition)},
+      {"evaluations", json_number(c.evaluations)},
+      {"seconds", json_number(c.seconds)},
+      {"accepted", c.accepted},
+      {"reason", c.reason},
+  };
+}
+
+std::string json_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace symport::cli

@@ -23,7 +23,8 @@ using cli::report::Axis;
 using cli::report::CurveFigure;
 using cli::report::Series;
 
-/// Multiplications and additions of matrix products, by the formulas of docs/algorithms.md.
+/// Multiplications and additions of the matrix products in (N1) to (N3), (G5) and (G6) of
+/// docs/mathematics/networks.md.
 struct Model {
   const Mlp& network;
   double n;

@@ -137,6 +137,7 @@ template <Real Scalar>
 void MlpHessian<Scalar>::apply_metric(const Scalar* factors, Scalar* image) {
   square_.resize(samples_, samples_);
   for (Index m = 1; m <= layers(); ++m) {
+    // (H2): P = A K + delta (C'h),  Q = h (A'delta) + C Delta
     const auto A = first(m, factors);
     auto P = first(m, image);
     multiply<Scalar>(1, false, A, false, K_[at(m - 1)], 0, P);
@@ -157,12 +158,14 @@ template <Real Scalar>
 void MlpHessian<Scalar>::apply_hessian(const Scalar* image, Scalar* factors) {
   ++products_;
   const Index p = layers();
+  // (H4) forwards: r_m = P_m + W_m C_m,  C_(m+1) = sigma' r_m
   for (Index m = 1; m <= p; ++m) {
     MatrixOf<Scalar>& r = r_[at(m)];
     r = first(m, image);
     if (m > 1) add_times(m, second(m, factors), r);
     if (m < p) second(m + 1, factors) = slope_[at(m)].cwiseProduct(r);
   }
+  // and backwards: A_p = L'' r_p,  A_(m-1) = sigma' (Q_m + W_m'A_m) + sigma'' r_(m-1) B_(m-1)
   objective_.loss().template hessian_product<Scalar>(z_[at(p)], r_[at(p)], first(p, factors));
   for (Index m = p; m > 1; --m) {
     auto A = first(m - 1, factors);
@@ -179,7 +182,7 @@ template <Real Scalar>
 std::optional<double> MlpHessian<Scalar>::largest_eigenvalue(Index iterations, double tolerance) {
   const Index most = std::min(iterations, network_.parameters());
   // Lanczos with full reorthogonalisation. Column k of `basis` has the factors of a vector, of
-  // `images` its (P, Q): inner products are those of factors with images.
+  // `images` its (P, Q): inner products are those of factors with images, (H3).
   MatrixOf<Scalar> basis(size_, most), images(size_, most);
   VectorOf<Scalar> factors = VectorOf<Scalar>::Zero(size_), image(size_), coefficients;
   for (Index m = 1; m <= layers(); ++m) first(m, factors.data()) = delta_[at(m)];
@@ -216,7 +219,7 @@ std::optional<double> MlpHessian<Scalar>::largest_eigenvalue(Index iterations, d
 
 template <Real Scalar>
 double MlpHessian<Scalar>::next_loss(double learning_rate) const {
-  // (W_m - eta delta_m h_(m-1)') h' for the states h' after the step
+  // (H5): (W_m - eta delta_m h_(m-1)') h' for the states h' after the step
   const auto eta = static_cast<Scalar>(learning_rate);
   MatrixOf<Scalar> h, z, overlap = K_[0];
   for (Index m = 1; m <= layers(); ++m) {

@@ -197,7 +197,8 @@ void MlpObjective<Scalar>::hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar
   Rdelta_[at(p)].resize(network_.width(p), samples_);
   loss_.template hessian_product<Scalar>(z_[at(p)], Rz_[at(p)], Rdelta_[at(p)]);
   for (Index m = p; m >= 1; --m) {
-    // G_m = delta_m h_(m-1)', so its derivative along v has two parts; h's row of ones has none.
+    // (N6). G_m = delta_m h_(m-1)', so its derivative along v has two parts; h's row of ones has
+    // none.
     multiply<Scalar>(1, false, Rdelta_[at(m)], true, h_[at(m - 1)], 0,
                      network_.augmented(m, result.data()));
     if (m == 1) break;
@@ -223,7 +224,7 @@ void MlpObjective<Scalar>::hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar
 
 template <Real Scalar>
 double MlpObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
-  // Second derivative of L along v: with r, s the first and second derivatives of z,
+  // (N4), (N5). Second derivative of L along v: with r, s the first and second derivatives of z,
   // s_m = 2 V_m R{h} + W_m S, S_m = sigma'' r^2 + sigma' s, and v'Hv = <r_p, L'' r_p> + <delta_p,
   // s_p>.
   const Activation& sigma = network_.activation();

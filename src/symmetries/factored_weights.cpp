@@ -140,7 +140,7 @@ template <Real Scalar>
 void FactoredWeights<Scalar>::times(Index m, const GlPosition<Scalar>& at, MatrixIn<Scalar> X,
                                     Scalar beta, MatrixOut<Scalar> out, MatrixOut<Scalar> inverse) {
   const Frame& f = frame(m);
-  // W' X = W x + (z' - z) l x with x = g^-1 X, the newest element undone first.
+  // (G9): W' X = W x + (z' - z) l x with x = g^-1 X, the newest element undone first.
   vector_ = X;
   at.step[at_index(m - 1)].apply_inverse(vector_);
   f.undo.apply(vector_);
@@ -169,6 +169,7 @@ void FactoredWeights<Scalar>::frame_transposed_times(Index m, MatrixIn<Scalar> Y
 template <Real Scalar>
 void FactoredWeights<Scalar>::transposed_times(Index m, const GlPosition<Scalar>& at,
                                                MatrixIn<Scalar> Y, MatrixOut<Scalar> out) {
+  // (G9): W'' Y = g^-T (W'Y + l'(z' - z)'Y)
   const Frame& f = frame(m);
   frame_transposed_times(m, Y, out);
   count(m, Y.cols());

@@ -111,6 +111,7 @@ void GeneralLinearOrbit<Scalar>::compute_gradient(Point& x) {
   if (x.grad_sq) return;
   const Activation& sigma = objective_->network().activation();
   const Scalar ones = objective_->network().biases() ? 1 : 0;
+  // (N2) downwards from delta_p, which is the same all over the orbit; the row of ones adds 1 to K.
   for (Index m = layers() - 1; m >= 1; --m) {
     x.B[at(m)].resize(width(m), samples_);
     weights_.transposed_times(m + 1, x, x.delta[at(m + 1)], x.B[at(m)]);
@@ -120,7 +121,7 @@ void GeneralLinearOrbit<Scalar>::compute_gradient(Point& x) {
     x.Delta[at(m)] = gram_of(x.delta[at(m)]);
     x.K[at(m)] = gram_of(x.h[at(m)]).array() + ones;
   }
-  double sum = 0.0;
+  double sum = 0.0;  // (N3)
   for (Index m = 1; m <= layers(); ++m) {
     sum += x.Delta[at(m)]
                .template cast<double>()
@@ -144,7 +145,8 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
     MatrixOf<Scalar>& RS = x.RS[at(m)];
     rs.resize(width(m), 2 * n);
     auto r = rs.leftCols(n), s = rs.rightCols(n);
-    // r_m = delta_m K_(m-1) + W_m R_(m-1),  s_m = 2 delta_m M_(m-1) + W_m S_(m-1)
+    // (G5): r_m = delta_m K_(m-1) + W_m R_(m-1)
+    // (C1): s_m = 2 delta_m M_(m-1) + W_m S_(m-1)
     if (first) multiply<Scalar>(1, false, x.delta[at(m)], false, x.K[at(m - 1)], 0, r);
     if (m == 1) {
       if (second) s.setZero();
@@ -164,7 +166,7 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
       }
     }
     if (m == layers()) break;
-    // R_m = sigma' r_m,  S_m = sigma'' r_m^2 + sigma' s_m
+    // (G5), (C1): R_m = sigma' r_m,  S_m = sigma'' r_m^2 + sigma' s_m
     RS.resize(width(m), 2 * n);
     const auto slope = x.slope[at(m)].array();
     if (first) RS.leftCols(n).array() = slope * r.array();
@@ -179,7 +181,7 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
   }
   x.has_first = true;
   if (second) {
-    // Phi = <r_p, L'' r_p> + <delta_p, s_p>
+    // (C1): Phi = <r_p, L'' r_p> + <delta_p, s_p>
     const Index p = layers();
     const auto r = x.rs[at(p)].leftCols(n), s = x.rs[at(p)].rightCols(n);
     second_.resize(width(p), n);
@@ -234,6 +236,7 @@ bool GeneralLinearOrbit<Scalar>::move(double length) {
   if (norm_ == 0.0) return false;
   Point& next = points_[1 - base_];
   next.forget();
+  // (G2) for the states: h' = g h, z' = sigma^-1(h'). The weights follow from them, (G9).
   for (Index m = 1; m < layers(); ++m) {
     next.h[at(m)] = base().h[at(m)];
     next.z[at(m)] = base().z[at(m)];

@@ -12,13 +12,14 @@
 
 namespace symport {
 
-/// The orbit of a network under GL(d_1) x ... x GL(d_(p-1)) on one batch (see `GlState` for the
-/// action), in low-rank factors.
+/// The orbit of a network under GL(d_1) x ... x GL(d_(p-1)) on one batch, (G2), in low-rank
+/// factors. Numbers in parentheses are equations of docs/mathematics/networks.md.
 ///
-/// J = |dL/dw|^2 = sum_m <Delta_m, K_(m-1)> and Phi come from n x n Gram matrices and states of the
-/// batch; the directions dJ/dT_m and dPhi/dT_m at g_m = I + T_m are U V' of rank at most 2n and 4n,
-/// and `move` acts with I + length E/|E|, |E| the Frobenius norm over all layers together. (Hidden
-/// layers of fewer units than that rank get dense directions, which are then the smaller ones.)
+/// J = |dL/dw|^2 = sum_m <Delta_m, K_(m-1)>, (N3), and Phi, (C1), come from n x n Gram matrices and
+/// states of the batch; the directions dJ/dT_m, (G6), and dPhi/dT_m, (C7), at g_m = I + T_m are U
+/// V' of rank at most 2n and 4n, and `move` acts with I + length E/|E|, |E| the Frobenius norm over
+/// all layers together. (Hidden layers of fewer units than that rank get dense directions, which
+/// are then the smaller ones.)
 ///
 /// An ascent step never touches W_1. In products of n columns with each of W_2 ... W_p, J takes one
 /// and its direction one more; Phi takes two more than J, and its direction three more than that
@@ -43,8 +44,8 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   bool move(double length) override;
   /// I + spread N with N Gaussian of unit norm, all moved layers together.
   bool randomize(Random& random, double spread) override;
-  /// The largest condition number among g_1 ... g_(p-1), by power iterations on g'g and its
-  /// inverse: a lower bound, usually good to a few per cent.
+  /// The largest condition number among g_1 ... g_(p-1), by Lanczos' method on g'g and its inverse:
+  /// a lower bound, usually good to a few per cent.
   double condition() const override;
   void commit(Out<Scalar> w) override;
   std::string note() const override { return note_; }
@@ -62,11 +63,12 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   /// A point with what has been computed there. Index m is layer m.
   struct Point : GlPosition<Scalar> {
     Matrices slope;     ///< sigma'(z_m)
-    Matrices B, delta;  ///< W_(m+1)' delta_(m+1); dL/dz_m
-    Matrices K, Delta;  ///< h_m'h_m (with the ones); delta_m'delta_m
+    Matrices B, delta;  ///< W_(m+1)' delta_(m+1); dL/dz_m, (N2)
+    Matrices K, Delta;  ///< h_m'h_m (with the ones); delta_m'delta_m, (N3)
     Matrices M;         ///< h_m' R_m
-    Matrices rs,
-        RS;  ///< [r_m s_m] and [R_m S_m]: dz/de, dz2/de2 and dh/de, dh2/de2 along the gradient
+    /// [r_m s_m] and [R_m S_m]: first and second derivatives of z and h along the gradient, (G5),
+    /// (C1)
+    Matrices rs, RS;
     Matrices ell_RS;  ///< l_(m-1) [R_(m-1) S_(m-1)]
     std::optional<double> grad_sq, curvature;
     bool has_first = false;  ///< r and R are there
@@ -74,7 +76,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
     void forget();
   };
 
-  /// The adjoint of the recurrence for Phi; x_bar = dPhi/dx.
+  /// The adjoint of the recurrence for Phi, (C2) to (C6); x_bar = dPhi/dx.
   struct Adjoint {
     Matrices sr;        ///< [s_bar_m r_bar_m]
     Matrices back;      ///< W_(m+1)' [s_bar_(m+1) r_bar_(m+1)]
@@ -93,12 +95,13 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   Point& current() { return points_[current_]; }
   const Point& current() const { return points_[current_]; }
 
-  /// J and all that it is made of.
+  /// J and all that it is made of, (N2) and (N3).
   void compute_gradient(Point& x);
-  /// r, and with `second` also s and Phi.
+  /// r, (G5), and with `second` also s and Phi, (C1).
   void compute_curvature(Point& x, bool second);
+  /// (C2) to (C6), after `compute_curvature(x, true)`.
   void compute_adjoint(Point& x);
-  /// U V' = weight_grad_sq dJ/dT_m + weight_curvature dPhi/dT_m
+  /// U V' = weight_grad_sq dJ/dT_m + weight_curvature dPhi/dT_m, (C8)
   LowRankMatrix<Scalar> compute_direction(Index m, double weight_grad_sq, double weight_curvature);
   /// Base <- current.
   void adopt();

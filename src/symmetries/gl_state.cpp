@@ -38,7 +38,8 @@ void GlState<Scalar>::act(const std::vector<MatrixOf<Scalar>>& g) {
   for (Index m = 1; m <= p; ++m) {
     const std::size_t here = static_cast<std::size_t>(m), below = here - 1;
     const Index rows = network_.width(m), cols = network_.width(m - 1);
-    // Below this layer everything is transformed already, but W_m and l_(m-1) are not.
+    // (G2), from the bottom: below this layer everything is transformed already, but W_m and
+    // l_(m-1) are not.
     if (m < p) {
       if (g[below].rows() != rows || g[below].cols() != rows) {
         throw std::logic_error("GlState::act: a matrix does not fit its layer");

@@ -11,8 +11,8 @@ namespace symport {
 /// the action leaves unchanged.
 ///
 /// With g and H the gradient and Hessian at the start, those at A w are A^-T g and A^-T H A^-1
-/// (Prop. 5.1). So with v = (A'A)^-1 g
-///   J = g'v,   Phi = v'H v:
+/// (Prop. 5.1), (F5). So with v = (A'A)^-1 g
+///   J = g'v,   Phi = v'H v:          (F6)
 /// one gradient gives J on the whole orbit, and Phi at a point costs one curvature along a
 /// direction at the *start*. A derived orbit holds the group element and says how A acts.
 template <Real Scalar>

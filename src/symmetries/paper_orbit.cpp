@@ -85,7 +85,7 @@ void PaperOrbit<Scalar>::pull_back(In<Scalar> covector) {
     MatrixOf<Scalar> y_bar = h_bar.topRows(d);
     sigma.template scale_by_slope<Scalar>(y_[at(q)], y_bar);
     A_bar = y_bar * below.transpose();
-    // P = h_(q-1)+: dP = -P dh P + P P' dh' (I - h P) + (I - P h) dh' P'P
+    // (P2), P = h_(q-1)+: dP = -P dh P + P P' dh' (I - h P) + (I - P h) dh' P'P
     const MatrixOf<Scalar> P_bar_T = C.transpose() * z_[at(q)];
     const MatrixOf<Scalar> left = P_bar_T * P * P.transpose();
     const MatrixOf<Scalar> right = P.transpose() * P * P_bar_T;

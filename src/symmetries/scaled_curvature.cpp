@@ -101,7 +101,7 @@ void ScaledCurvature<Scalar>::set_parts(std::array<std::vector<Index>, 2> parts)
 template <Real Scalar>
 void ScaledCurvature<Scalar>::need_constants() {
   if (Q_.size() > 0) return;
-  Q_ = slope_[1].cwiseProduct(product(1));
+  Q_ = slope_[1].cwiseProduct(product(1));  // (R7)
   multiply<Scalar>(2, true, h_[1].topRows(Q_.rows()), false, Q_, 0, gram_);
   cross_.resize(delta_[2].rows(), gram_.cols());
   multiply<Scalar>(1, false, delta_[2], false, gram_, 0, cross_);
@@ -160,7 +160,7 @@ double ScaledCurvature<Scalar>::curvature(In<Scalar> w) {
   cost_ = 0.0;
   need_constants();
   for (Index m = 2; m <= p; ++m) {
-    // V_m x = D_m^-2 delta_m (weighted_(m-1)' x)
+    // (R3): V_m x = D_m^-2 delta_m (weighted_(m-1)' x) in (N4)
     const Index inputs = network.width(m - 1);
     rs_.resize(network.width(m), 2 * n);
     rs_.leftCols(n) = product(m);

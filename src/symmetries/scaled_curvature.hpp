@@ -10,7 +10,7 @@
 namespace symport {
 
 /// Norms of the gradient and Phi of a network with rescaled hidden units, for many scales at one w,
-/// from the states of the batch alone.
+/// from the states of the batch alone: (R2) to (R7) of docs/mathematics/networks.md.
 ///
 /// The gradient at the scales is G'_m = D_m^-1 G_m D_(m-1) with G_m = delta_m h_(m-1)', D_m =
 /// diag(s) of hidden layer m and 1 elsewhere, and Phi = v'H v at w with V_m = D_m^-2 G_m D_(m-1)^2

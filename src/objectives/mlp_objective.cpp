@@ -8,7 +8,7 @@
 #include "core/pool.hpp"
 #include "core/thin_products.hpp"
 #include "symport/core/gemm.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

@@ -9,7 +9,7 @@
 
 #include "symmetries/general_linear_orbit.hpp"
 #include "symmetries/left_inverse.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/symmetries/refusal.hpp"
 
 namespace symport {

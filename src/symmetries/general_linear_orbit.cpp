@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/dense.hpp"
+#include "core/lanczos.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
@@ -22,31 +22,27 @@ MatrixOf<Scalar> gram_of(const MatrixOf<Scalar>& A) {
   return product;
 }
 
-/// The largest singular value of g, given x -> g'g x, by Lanczos' method. (The largest Ritz value
-/// does not mind that the vectors lose their orthogonality.)
-template <class Scalar, class Apply>
+/// The largest singular value of g, given x -> g'g x.
+template <Real Scalar, class Apply>
 double largest_singular_value(Index order, const Apply& apply) {
-  const Index most = std::min<Index>(order, 20);
-  MatrixOf<Scalar> x = MatrixOf<Scalar>::Ones(order, 1), before = MatrixOf<Scalar>::Zero(order, 1);
-  for (Index i = 0; i < order; ++i)
-    x(i, 0) += static_cast<Scalar>(std::sin(12.9898 * double(i + 1)));
-  x.normalize();
-  Vector diagonal(most), off_diagonal(most);
+  Lanczos<Scalar> krylov(order, std::min<Index>(order, 20), [&](const Scalar* x, Scalar* y) {
+    Eigen::Map<MatrixOf<Scalar>> Y(y, order, 1);
+    Y = Eigen::Map<const MatrixOf<Scalar>>(x, order, 1);
+    apply(Y);
+  });
+  VectorOf<Scalar> start = VectorOf<Scalar>::Ones(order);
+  for (Index i = 0; i < order; ++i) {
+    start[i] += static_cast<Scalar>(std::sin(12.9898 * double(i + 1)));
+  }
+  krylov.begin(start);
   double value = 0.0;
-  for (Index k = 0; k < most; ++k) {
-    MatrixOf<Scalar> y = x;
-    apply(y);
-    diagonal[k] = static_cast<double>(x.col(0).dot(y.col(0)));
-    if (!std::isfinite(diagonal[k])) return diagonal[k];
+  while (krylov.steps() < krylov.capacity()) {
+    krylov.step();
     const double last = value;
-    value = tridiagonal_eigenvalues(diagonal.head(k + 1), off_diagonal.head(k))[k];
-    if (k > 1 && value - last < 2e-3 * value) break;
-    y -= static_cast<Scalar>(diagonal[k]) * x;
-    if (k > 0) y -= static_cast<Scalar>(off_diagonal[k - 1]) * before;
-    off_diagonal[k] = static_cast<double>(y.norm());
-    if (off_diagonal[k] < 1e-3 * value) break;
-    before = x;
-    x = y / static_cast<Scalar>(off_diagonal[k]);
+    value = krylov.value();
+    if (!std::isfinite(value)) return value;
+    if (krylov.steps() > 2 && value - last < 2e-3 * value) break;
+    if (krylov.remainder() < 1e-3 * value) break;
   }
   return std::sqrt(value);
 }
@@ -276,11 +272,11 @@ double GeneralLinearOrbit<Scalar>::condition() const {
   double worst = 1.0;
   for (Index m = 1; m < layers(); ++m) {
     if (!weights_.moved(m)) continue;
-    const double up = largest_singular_value<Scalar>(width(m), [&](MatrixOf<Scalar>& x) {
+    const double up = largest_singular_value<Scalar>(width(m), [&](MatrixOut<Scalar> x) {
       weights_.apply(m, current(), x);
       weights_.apply_transposed(m, current(), x);
     });
-    const double down = largest_singular_value<Scalar>(width(m), [&](MatrixOf<Scalar>& x) {
+    const double down = largest_singular_value<Scalar>(width(m), [&](MatrixOut<Scalar> x) {
       weights_.apply_inverse_transposed(m, current(), x);
       weights_.apply_inverse(m, current(), x);
     });

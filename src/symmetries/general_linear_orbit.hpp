@@ -43,7 +43,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   bool move(double length) override;
   /// I + spread N with N Gaussian of unit norm, all moved layers together.
   bool randomize(Random& random, double spread) override;
-  /// The largest condition number among g_1 ... g_(p-1), by power iterations on g'g and its
+  /// The largest condition number among g_1 ... g_(p-1), by Lanczos' method on g'g and its
   /// inverse: a lower bound, usually good to a few per cent.
   double condition() const override;
   void commit(Out<Scalar> w) override;

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 
 namespace symport {

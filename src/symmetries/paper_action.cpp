@@ -2,7 +2,7 @@
 #include "symport/symmetries/paper_action.hpp"
 
 #include "symmetries/paper_orbit.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

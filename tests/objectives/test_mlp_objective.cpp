@@ -6,7 +6,7 @@
 #include "support/network_golden.hpp"
 #include "support/networks.hpp"
 #include "support/taylor.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 namespace {

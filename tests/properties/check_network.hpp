@@ -7,7 +7,7 @@
 #include "properties/exact_loss.hpp"
 #include "properties/network_case.hpp"
 #include "properties/tally.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"

@@ -7,6 +7,7 @@
 
 #include "core/pool.hpp"
 #include "core/thin_products.hpp"
+#include "objectives/mlp_curvature.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/core/invalid_argument.hpp"
 
@@ -251,6 +252,15 @@ double MlpObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
   const double second = (delta_[at(p)].array() * s[at(p)].array()).template cast<double>().sum();
   loss_.template hessian_product<Scalar>(z_[at(p)], Rz_[at(p)], delta_[at(p)]);
   return second + (delta_[at(p)].array() * Rz_[at(p)].array()).template cast<double>().sum();
+}
+
+template <Real Scalar>
+std::unique_ptr<LocalCurvature<Scalar>> MlpObjective<Scalar>::local_curvature(
+    In<Scalar> w, KnownGradient<Scalar> known) const {
+  if (MlpHessian<Scalar>::worthwhile(*this)) {
+    return std::make_unique<MlpCurvature<Scalar>>(*this, w, std::move(known));
+  }
+  return BasicObjective<Scalar>::local_curvature(w, std::move(known));
 }
 
 template <Real Scalar>

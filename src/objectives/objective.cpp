@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/lanczos.hpp"
+#include "objectives/plain_curvature.hpp"
 
 namespace symport {
 
@@ -32,6 +33,12 @@ double BasicObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
   VectorOf<Scalar> Hv(v.size());
   hessian_vector(w, v, Hv);
   return static_cast<double>(v.dot(Hv));
+}
+
+template <Real Scalar>
+std::unique_ptr<LocalCurvature<Scalar>> BasicObjective<Scalar>::local_curvature(
+    In<Scalar> w, KnownGradient<Scalar> known) const {
+  return std::make_unique<PlainCurvature<Scalar>>(*this, w, std::move(known));
 }
 
 Matrix hessian(const Objective& objective, In<double> w) {

@@ -9,7 +9,7 @@
 
 #include "symmetries/general_linear_orbit.hpp"
 #include "symmetries/left_inverse.hpp"
-#include "symport/core/invalid_argument.hpp"
+#include "symmetries/network_requirements.hpp"
 #include "symport/symmetries/refusal.hpp"
 
 namespace symport {
@@ -88,42 +88,39 @@ GeneralLinear<Scalar>::GeneralLinear(GeneralLinearOptions options) : options_(st
 template <Real Scalar>
 std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
     const BasicObjective<Scalar>& objective, In<Scalar> w) const {
-  const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&objective);
-  if (mlp == nullptr) {
-    throw InvalidArgument("symmetry", "gl on this objective",
-                          "gl only on a multi-layer perceptron");
-  }
-  const Mlp& network = mlp->network();
+  const MlpObjective<Scalar>& mlp = require_mlp(name(), objective);
+  const Mlp& network = mlp.network();
   const std::vector<bool> moved = moved_layers(network, options_.layers);
   if (!network.activation().bijective()) {
     throw InvalidArgument("activation", network.activation().name(),
                           "a bijection of the real line for the symmetry gl (linear, leaky_relu, "
                           "asinh, tanh_extended, sigmoid_extended): gl needs its inverse");
   }
-  // Not owned: the caller's objective outlives the orbit.
-  std::shared_ptr<const MlpObjective<Scalar>> kept(std::shared_ptr<void>{}, mlp);
-  kept->forward(w);
-  auto ell = left_inverses(*kept, moved);
+  mlp.forward(w);
+  auto ell = left_inverses(mlp, moved);
+  std::unique_ptr<const MlpObjective<Scalar>> part;
   std::string note;
   if (!ell) {
-    const UsableSamples usable = usable_samples(*mlp, moved);
+    const UsableSamples usable = usable_samples(mlp, moved);
     if (options_.allow_partial_batch && !usable.samples.empty()) {
-      kept = std::make_shared<const MlpObjective<Scalar>>(mlp->subset(usable.samples));
-      kept->forward(w);
-      ell = left_inverses(*kept, moved);
-      note = fmt::format("on {} of {} samples: {}", usable.samples.size(), mlp->samples(),
+      part = std::make_unique<const MlpObjective<Scalar>>(mlp.subset(usable.samples));
+      part->forward(w);
+      ell = left_inverses(*part, moved);
+      note = fmt::format("on {} of {} samples: {}", usable.samples.size(), mlp.samples(),
                          usable.limit);
     }
     if (!ell) {
       throw Refusal(
           "gl: the batch cannot be kept: " +
           (usable.limit.empty()
-               ? fmt::format("{} samples are linearly dependent to rounding", mlp->samples())
+               ? fmt::format("{} samples are linearly dependent to rounding", mlp.samples())
                : usable.limit));
     }
   }
-  const Index max_rank = options_.max_rank.value_or(std::max<Index>(16, kept->samples() / 6));
-  return std::make_unique<GeneralLinearOrbit<Scalar>>(kept, *ell, w, max_rank, note);
+  const Index samples = part ? part->samples() : mlp.samples();
+  const Index max_rank = options_.max_rank.value_or(std::max<Index>(16, samples / 6));
+  return std::make_unique<GeneralLinearOrbit<Scalar>>(objective, std::move(part), *ell, w, max_rank,
+                                                      note);
 }
 
 template class GeneralLinear<float>;

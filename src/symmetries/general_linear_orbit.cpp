@@ -57,17 +57,18 @@ void GeneralLinearOrbit<Scalar>::Point::forget() {
 }
 
 template <Real Scalar>
-GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> bound,
+GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(const BasicObjective<Scalar>& asked,
+                                               std::unique_ptr<const MlpObjective<Scalar>> part,
                                                const Matrices& ell, In<Scalar> w, Index max_rank,
                                                std::string note)
-    : BasicOrbit<Scalar>(*bound),
-      objective_(std::move(bound)),
+    : BasicOrbit<Scalar>(asked),
+      part_(std::move(part)),
       note_(std::move(note)),
       max_rank_(max_rank),
-      samples_(objective_->samples()),
-      weights_(*objective_, ell, w),
-      directions_(at(objective_->network().layers())) {
-  const MlpObjective<Scalar>& objective = *objective_;
+      samples_(mlp().samples()),
+      weights_(mlp(), ell, w),
+      directions_(at(mlp().network().layers())) {
+  const MlpObjective<Scalar>& objective = mlp();
   const std::size_t count = at(layers()) + 1;
   for (Point& x : points_) {
     static_cast<GlPosition<Scalar>&>(x) = weights_.start();
@@ -88,7 +89,7 @@ GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(std::shared_ptr<const MlpObjectiv
                            &adjoint_.delta, &adjoint_.ell_B}) {
     states->resize(count);
   }
-  this->charge(0.5);
+  this->charge_states(0.5);
 }
 
 template <Real Scalar>
@@ -98,15 +99,15 @@ void GeneralLinearOrbit<Scalar>::charge_products() {
   for (Index m = 1; m <= layers(); ++m) {
     gradient += (m == 1 ? 2.0 : 3.0) * static_cast<double>(width(m) * width(m - 1) * samples_);
   }
-  this->charge((weights_.work() - charged_) / gradient);
+  this->charge_states((weights_.work() - charged_) / gradient);
   charged_ = weights_.work();
 }
 
 template <Real Scalar>
 void GeneralLinearOrbit<Scalar>::compute_gradient(Point& x) {
   if (x.grad_sq) return;
-  const Activation& sigma = objective_->network().activation();
-  const Scalar ones = objective_->network().biases() ? 1 : 0;
+  const Activation& sigma = mlp().network().activation();
+  const Scalar ones = mlp().network().biases() ? 1 : 0;
   for (Index m = layers() - 1; m >= 1; --m) {
     x.B[at(m)].resize(width(m), samples_);
     weights_.transposed_times(m + 1, x, x.delta[at(m + 1)], x.B[at(m)]);
@@ -131,7 +132,7 @@ template <Real Scalar>
 void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
   compute_gradient(x);
   if (second ? x.curvature.has_value() : x.has_first) return;
-  const Activation& sigma = objective_->network().activation();
+  const Activation& sigma = mlp().network().activation();
   // The columns of the blocks [r s] that are missing begin at `from`.
   const Index n = samples_, from = x.has_first ? n : 0;
   const bool first = from == 0;
@@ -179,7 +180,7 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
     const Index p = layers();
     const auto r = x.rs[at(p)].leftCols(n), s = x.rs[at(p)].rightCols(n);
     second_.resize(width(p), n);
-    objective_->loss().template hessian_product<Scalar>(x.z[at(p)], r, second_);
+    mlp().loss().template hessian_product<Scalar>(x.z[at(p)], r, second_);
     x.curvature = (second_.array() * r.array()).template cast<double>().sum() +
                   (x.delta[at(p)].array() * s.array()).template cast<double>().sum();
   }
@@ -237,7 +238,7 @@ bool GeneralLinearOrbit<Scalar>::move(double length) {
     next.step[at(m)] = LowRankElement<Scalar>(directions_[at(m)], length / norm_);
     if (!next.step[at(m)].invertible()) return false;
     next.step[at(m)].apply(next.h[at(m)]);
-    objective_->network().activation().template inverse<Scalar>(next.h[at(m)], next.z[at(m)]);
+    mlp().network().activation().template inverse<Scalar>(next.h[at(m)], next.z[at(m)]);
     if (!next.z[at(m)].allFinite()) return false;
   }
   current_ = 1 - base_;

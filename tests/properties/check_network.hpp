@@ -126,7 +126,7 @@ std::string check_network_case(const NetworkCase& c, Tally& tally) {
   try {
     if (c.partial) {
       const auto orbit = symmetry->orbit(objective, w);
-      if (const auto* part = find_mlp<Scalar>(orbit->objective())) {
+      if (const auto* part = orbit->objective().mlp()) {
         kept = exact_network_loss<Scalar>(
             network, loss, MatrixOf<Scalar>(part->inputs().topRows(X.rows())), part->targets());
       }

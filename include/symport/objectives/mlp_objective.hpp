@@ -47,6 +47,10 @@ class MlpObjective final : public BasicObjective<Scalar> {
 
   /// v' H(w) v, forward only.
   double curvature(In<Scalar> w, In<Scalar> v) const override;
+  /// From the Hessian in factors, where the batch is so small that this is the cheaper way.
+  std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
+      In<Scalar> w, KnownGradient<Scalar> known) const override;
+  const MlpObjective* mlp() const override { return this; }
   /// w <- w - learning_rate dL/dw as rank-n updates in place, without a gradient in memory. Returns
   /// the loss before the step.
   double sgd_step(Out<Scalar> w, double learning_rate) const;
@@ -98,15 +102,5 @@ class MlpObjective final : public BasicObjective<Scalar> {
   mutable Matrices Rh_, Rz_, Rdelta_;
   mutable MatrixOf<Scalar> bend_;
 };
-
-/// The network's objective itself, or the one behind wrappers such as `CountingObjective`; null
-/// when there is none.
-template <Real Scalar>
-const MlpObjective<Scalar>* find_mlp(const BasicObjective<Scalar>& objective) {
-  for (const auto* o = &objective; o != nullptr; o = o->inner()) {
-    if (const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(o)) return mlp;
-  }
-  return nullptr;
-}
 
 }  // namespace symport

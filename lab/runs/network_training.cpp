@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "lab/data/open_data.hpp"
@@ -21,7 +19,6 @@ namespace symport::cli {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// The paper's regression (section 6.1 and appendix D).
 const std::vector<Index> regression_layers{5, 6, 7, 8};
 constexpr double regression_rate = 1e-4, usual_rate = 1e-2;
@@ -290,8 +287,8 @@ class NetworkTraining {
     };
     if (!split_.validation.empty()) {
       train_options.validate = [&](In<Scalar> w) {
-        const double loss = validation_.value(w);
-        return Validation{loss, loss_.categorical() ? validation_.last_accuracy() : nan};
+        const Score score = validation_.score(w);
+        return Validation{score.loss, score.accuracy};
       };
     }
     RunSummary summary = train<Scalar>(training_, *optimizer_, w_, train_options);

@@ -38,12 +38,14 @@ MlpHessian<Scalar>::MlpHessian(const MlpObjective<Scalar>& objective, In<Scalar>
       samples_(objective.samples()),
       first_(at(layers()) + 1),
       second_(at(layers()) + 1) {
-  objective.backpropagate(w);
+  MlpStates<Scalar> states;
+  objective.backpropagate(w, states);
+  h_ = std::move(states.h);
+  z_ = std::move(states.z);
+  delta_ = std::move(states.delta);
   const Activation& sigma = network_.activation();
-  for (Matrices* states : {&h_, &z_, &delta_, &slope_, &bend_, &K_, &Delta_, &r_}) {
-    states->resize(at(layers()) + 1);
-  }
-  K_[0] = gram<Scalar>(objective.h(0));
+  for (Matrices* more : {&slope_, &bend_, &K_, &Delta_, &r_}) more->resize(at(layers()) + 1);
+  K_[0] = gram<Scalar>(objective.inputs());
   for (Index m = 1; m <= layers(); ++m) {
     first_[at(m)] = size_;
     size_ += network_.width(m) * samples_;
@@ -51,12 +53,9 @@ MlpHessian<Scalar>::MlpHessian(const MlpObjective<Scalar>& objective, In<Scalar>
       second_[at(m)] = size_;
       size_ += network_.width(m - 1) * samples_;
     }
-    z_[at(m)] = objective.z(m);
-    delta_[at(m)] = objective.delta(m);
     Delta_[at(m)] = gram<Scalar>(delta_[at(m)]);
     r_[at(m)].resize(network_.width(m), samples_);
     if (m == layers()) break;
-    h_[at(m)] = objective.h(m);
     K_[at(m)] = gram<Scalar>(h_[at(m)]);
     slope_[at(m)].resize(network_.width(m), samples_);
     sigma.template derivative<Scalar>(1, z_[at(m)], slope_[at(m)]);

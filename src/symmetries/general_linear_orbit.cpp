@@ -59,35 +59,35 @@ void GeneralLinearOrbit<Scalar>::Point::forget() {
 template <Real Scalar>
 GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(const BasicObjective<Scalar>& asked,
                                                std::unique_ptr<const MlpObjective<Scalar>> part,
-                                               const Matrices& ell, In<Scalar> w, Index max_rank,
-                                               std::string note)
+                                               const MlpStates<Scalar>& states, const Matrices& ell,
+                                               In<Scalar> w, Index max_rank, std::string note)
     : BasicOrbit<Scalar>(asked),
       part_(std::move(part)),
       note_(std::move(note)),
       max_rank_(max_rank),
       samples_(mlp().samples()),
-      weights_(mlp(), ell, w),
+      weights_(mlp().network(), states, ell, w),
       directions_(at(mlp().network().layers())) {
   const MlpObjective<Scalar>& objective = mlp();
   const std::size_t count = at(layers()) + 1;
   for (Point& x : points_) {
     static_cast<GlPosition<Scalar>&>(x) = weights_.start();
-    for (Matrices* states :
+    for (Matrices* all :
          {&x.slope, &x.B, &x.delta, &x.K, &x.Delta, &x.M, &x.rs, &x.RS, &x.ell_RS}) {
-      states->resize(count);
+      all->resize(count);
     }
     // What is the same all over the orbit: the inputs, the outputs, and so dL/dz_p.
-    x.K[0] = gram_of(objective.h(0));
+    x.K[0] = gram_of(objective.inputs());
     MatrixOf<Scalar>& delta = x.delta[at(layers())];
     delta.resize(width(layers()), samples_);
     start_loss_ =
-        objective.loss().template delta<Scalar>(objective.z(layers()), objective.targets(), delta);
+        objective.loss().template delta<Scalar>(states.z[at(layers())], objective.targets(), delta);
     x.Delta[at(layers())] = gram_of(delta);
-    x.z.push_back(objective.z(layers()));
+    x.z.push_back(states.z[at(layers())]);
   }
-  for (Matrices* states : {&adjoint_.sr, &adjoint_.back, &adjoint_.h, &adjoint_.z, &adjoint_.B,
-                           &adjoint_.delta, &adjoint_.ell_B}) {
-    states->resize(count);
+  for (Matrices* all : {&adjoint_.sr, &adjoint_.back, &adjoint_.h, &adjoint_.z, &adjoint_.B,
+                        &adjoint_.delta, &adjoint_.ell_B}) {
+    all->resize(count);
   }
   this->charge_states(0.5);
 }

@@ -29,15 +29,14 @@ template <Real Scalar>
 class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
  public:
   /// The orbit keeps the loss of `part`, some of the samples of the objective's network, or of the
-  /// objective itself where that is null. `ell[m]`: a left inverse of h_(m-1) for every hidden
-  /// layer m that GL acts on, and empty for the others (size p at least). The activation must be
-  /// bijective and the network's last forward pass at w; `GeneralLinear::orbit` sees to that.
-  /// Directions are cut to `max_rank` (0: no limit; see `LowRankMatrix`); `note` is for the
-  /// certificate.
+  /// objective itself where that is null. `states` are its states at w, and `ell[m]` is a left
+  /// inverse of h_(m-1) for every hidden layer m that GL acts on, empty for the others (size p at
+  /// least). The activation must be bijective. Directions are cut to `max_rank` (0: no limit; see
+  /// `LowRankMatrix`); `note` is for the certificate.
   GeneralLinearOrbit(const BasicObjective<Scalar>& objective,
                      std::unique_ptr<const MlpObjective<Scalar>> part,
-                     const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w, Index max_rank = 0,
-                     std::string note = {});
+                     const MlpStates<Scalar>& states, const std::vector<MatrixOf<Scalar>>& ell,
+                     In<Scalar> w, Index max_rank = 0, std::string note = {});
 
   const BasicObjective<Scalar>& objective() const override {
     return part_ ? *part_ : BasicOrbit<Scalar>::objective();

@@ -185,9 +185,10 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   /// The states at the start, with the current scales: a gradient without its matrices.
   ScaledCurvature<Scalar>& states() {
     if (!states_) {
-      start_loss_ = mlp_.backpropagate(this->start());
+      MlpStates<Scalar> at_start;
+      start_loss_ = mlp_.backpropagate(this->start(), at_start);
       this->charge_states(0.5);
-      states_.emplace(mlp_);
+      states_.emplace(mlp_, std::move(at_start));
       for (Index m = 1; m < network_.layers(); ++m) states_->set_scales(m, scales_[at(m)]);
     }
     return *states_;

@@ -11,6 +11,7 @@
 #include "commands/train.hpp"
 #include "lab/runs/interruption.hpp"
 #include "lab/text/parse_numbers.hpp"
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport::cli::compare {
 
@@ -55,15 +56,11 @@ class Observer {
     trial_.status = status;
     if (status == RunStatus::interrupted) trial_.status = RunStatus::step_limit;
     if (status == RunStatus::diverged) trial_.last_loss = infinity;
+    const TeleportTally tally(teleports);
     trial_.teleports = teleports.size();
-    for (const Certificate& certificate : teleports) {
-      if (certificate.accepted) {
-        ++trial_.accepted;
-        trial_.drift = std::max(trial_.drift, certificate.drift);
-      } else if (trial_.refusal.empty()) {
-        trial_.refusal = certificate.reason;
-      }
-    }
+    trial_.accepted = static_cast<std::size_t>(tally.accepted);
+    trial_.drift = tally.largest_drift;
+    if (tally.first_refusal) trial_.refusal = tally.first_refusal->reason;
     if (!trial_.points.empty() && trial_.points.back().steps < last_.steps) {
       trial_.points.push_back(last_);
       trial_.losses.push_back(last_loss_);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lab/compare/problem.hpp"
-#include "symport/core/status.hpp"
+#include "symport/training/run_status.hpp"
 
 namespace symport::cli::compare {
 

@@ -12,6 +12,7 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/data/csv.hpp"
 #include "symport/training/image_source.hpp"
+#include "symport/training/sample_targets.hpp"
 
 namespace symport::cli {
 

@@ -12,8 +12,6 @@
 #include "lab/config/config_file.hpp"
 #include "lab/options/given.hpp"
 #include "lab/options/registry.hpp"
-#include "symport/data/model_file.hpp"
-#include "symport/data/sample_set.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/training/teleportation.hpp"
 
@@ -96,20 +94,5 @@ decltype(auto) blaming_symmetry(const Given& given, Action&& action) {
     throw UsageError(given.origin(option), error.detail());
   }
 }
-
-/// d_0,...,d_p of layers that were read.
-template <Real Scalar>
-std::vector<Index> widths_of(const std::vector<LayerWeights<Scalar>>& layers);
-/// Between the layers of a file and the flat parameter vector.
-template <Real Scalar>
-VectorOf<Scalar> flat_parameters(const Mlp& network,
-                                 const std::vector<LayerWeights<Scalar>>& layers);
-template <Real Scalar>
-std::vector<LayerWeights<Scalar>> layers_of(const Mlp& network, In<Scalar> w);
-template <Real Scalar>
-Targets<Scalar> targets_of(const SampleSet<Scalar>& samples);
-/// The loss that was asked for, or the usual one for these targets.
-template <Real Scalar>
-Loss loss_for(const std::optional<Loss>& asked, const SampleSet<Scalar>& samples);
 
 }  // namespace symport::cli

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lab/text/suggestion.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/test_function.hpp"
 #include "symport/optimizers/optimizer.hpp"
 #include "symport/search/search.hpp"

@@ -14,6 +14,7 @@
 #include "lab/runs/machine.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/core/version.hpp"
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport::cli::report {
 
@@ -170,8 +171,7 @@ Table run_table(const Experiment& experiment, const std::string& prefix) {
               {}};
   for (const RunSeries& series : experiment.series) {
     for (const Run* run : series.runs) {
-      const auto accepted = std::count_if(run->teleports.begin(), run->teleports.end(),
-                                          [](const Certificate& c) { return c.accepted; });
+      const Index accepted = TeleportTally(run->teleports).accepted;
       table.rows.push_back({{series.name},
                             {run->directory.string()},
                             {run->seed},
@@ -207,15 +207,13 @@ Table certificate_table(const Experiment& experiment, const std::string& prefix)
                {"seconds", true},
                {"reason"}},
               {}};
-  std::size_t refused = 0;
-  double largest = 0.0;
+  TeleportTally tally;
   bool invariant = true;
   for (const RunSeries& series : experiment.series) {
     for (const Run* run : series.runs) {
       if (!run->teleports.empty()) invariant = invariant && run->loss_invariant;
       for (const Certificate& c : run->teleports) {
-        if (c.accepted) largest = std::isnan(c.drift) ? c.drift : std::max(largest, c.drift);
-        refused += c.accepted ? 0 : 1;
+        tally.add(c);
         table.rows.push_back({{series.name},
                               {run->seed},
                               number_cell(static_cast<double>(c.step)),
@@ -235,7 +233,8 @@ Table certificate_table(const Experiment& experiment, const std::string& prefix)
     }
   }
   table.note = fmt::format("{}, {} refused; the largest drift of an accepted one is {}.",
-                           count(table.rows.size(), "teleport"), refused, short_text(largest));
+                           count(table.rows.size(), "teleport"), tally.refused,
+                           short_text(tally.largest_drift));
   if (!invariant) table.note += " The symmetry 'paper' is not loss-invariant.";
   return table;
 }

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "lab/report/report.hpp"
 #include "lab/text/suggestion.hpp"
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport::cli::report {
 
@@ -289,15 +289,12 @@ Finding level_finding(const Experiment& experiment, double tolerance, double dis
                         short_text(distance)),
             std::isfinite(distance) && distance < 1e-2 ? Verdict::seen : Verdict::not_seen};
   }
-  double drift = 0.0;
-  for (const Certificate* jump : jumps) {
-    drift = std::isnan(jump->drift) ? std::numeric_limits<double>::infinity()
-                                    : std::max(drift, jump->drift);
-  }
+  TeleportTally tally;
+  for (const Certificate* jump : jumps) tally.add(*jump);
   return {fmt::format("Jumps should stay on their level line, faint orange: over {} jump{} the "
                       "largest drift of the loss is {}.",
-                      jumps.size(), jumps.size() == 1 ? "" : "s", short_text(drift)),
-          drift <= tolerance ? Verdict::seen : Verdict::not_seen};
+                      jumps.size(), jumps.size() == 1 ? "" : "s", short_text(tally.largest_drift)),
+          tally.largest_drift <= tolerance ? Verdict::seen : Verdict::not_seen};
 }
 
 }  // namespace symport::cli::report

@@ -8,6 +8,7 @@
 
 #include "lab/report/run_report.hpp"
 #include "lab/text/suggestion.hpp"
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport::cli {
 
@@ -149,23 +150,18 @@ report::Table sweep_table(const Reproduction& result) {
                       {}};
   for (const RunResults& one : result.results) {
     for (const report::Run& run : one.seeds) {
-      double drift = 0.0;
-      std::size_t accepted = 0;
-      for (const Certificate& c : run.teleports) {
-        if (!c.accepted) continue;
-        ++accepted;
-        drift = std::max(drift, c.drift);
-      }
-      table.rows.push_back({{one.run.name},
-                            {run.seed},
-                            {run.status},
-                            report::number_cell(run.trace[run.trace.index].back()),
-                            report::number_cell(run.trace.loss().back()),
-                            {fmt::format("{} of {} accepted", accepted, run.teleports.size())},
-                            accepted > 0 ? report::number_cell(drift) : report::Cell{"-"},
-                            report::number_cell(run.trace["seconds"].back()),
-                            {run.version},
-                            {run.machine.empty() ? "not recorded" : run.machine}});
+      const TeleportTally tally(run.teleports);
+      table.rows.push_back(
+          {{one.run.name},
+           {run.seed},
+           {run.status},
+           report::number_cell(run.trace[run.trace.index].back()),
+           report::number_cell(run.trace.loss().back()),
+           {fmt::format("{} of {} accepted", tally.accepted, tally.total())},
+           tally.accepted > 0 ? report::number_cell(tally.largest_drift) : report::Cell{"-"},
+           report::number_cell(run.trace["seconds"].back()),
+           {run.version},
+           {run.machine.empty() ? "not recorded" : run.machine}});
     }
   }
   return table;

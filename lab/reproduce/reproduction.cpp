@@ -16,6 +16,7 @@
 #include "commands/optimize.hpp"
 #include "commands/train.hpp"
 #include "lab/runs/interruption.hpp"
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport::cli {
 
@@ -128,14 +129,8 @@ std::optional<std::size_t> row_of(const report::TraceColumns& trace, const Quant
 /// The quantity of one run by itself; NaN where the run does not get there.
 double number_of(const report::Run& run, const Quantity& quantity) {
   if (quantity.column == "drift" || quantity.column == "accepted") {
-    double drift = 0.0, accepted = 0.0;
-    for (const Certificate& c : run.teleports) {
-      if (!c.accepted) continue;
-      ++accepted;
-      drift =
-          std::isnan(c.drift) ? std::numeric_limits<double>::infinity() : std::max(drift, c.drift);
-    }
-    return quantity.column == "drift" ? drift : accepted;
+    const TeleportTally tally(run.teleports);
+    return quantity.column == "drift" ? tally.largest_drift : static_cast<double>(tally.accepted);
   }
   const auto row = row_of(run.trace, quantity);
   return row ? run.trace[quantity.column][*row] : nan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lab/runs/checkpoint_files.hpp"
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 
 namespace symport::cli {

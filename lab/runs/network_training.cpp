@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "lab/data/open_data.hpp"
@@ -13,6 +11,7 @@
 #include "symport/core/gemm.hpp"
 #include "symport/data/synthetic.hpp"
 #include "symport/symmetries/refusal.hpp"
+#include "symport/training/mlp_file.hpp"
 #include "symport/training/train.hpp"
 #include "symport/training/train_minibatch.hpp"
 
@@ -20,7 +19,6 @@ namespace symport::cli {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// The paper's regression (section 6.1 and appendix D).
 const std::vector<Index> regression_layers{5, 6, 7, 8};
 constexpr double regression_rate = 1e-4, usual_rate = 1e-2;
@@ -68,9 +66,7 @@ class NetworkTraining {
         data_(load_data<Scalar>(options, given)),
         plan_(options.how, given),
         network_(make_network()),
-        loss_(options.loss.value_or(Loss(data_.training->categorical()
-                                             ? Loss::Kind::cross_entropy
-                                             : Loss::Kind::half_sum_squares))) {
+        loss_(options.loss.value_or(Loss::usual(data_.training->categorical()))) {
     options_.how = plan_.options();
     options_.loss = loss_;
     split_ = split_samples();
@@ -111,7 +107,7 @@ class NetworkTraining {
     if (data_.test && result.status != RunStatus::interrupted) test(result);
     result.options = options_;
     result.loss_invariant = plan_.symmetry().loss_invariant();
-    result.model = model_arrays(layers_of<Scalar>(network_, w_));
+    result.model = mlp_arrays<Scalar>(network_, w_);
     return result;
   }
 
@@ -122,18 +118,17 @@ class NetworkTraining {
                      [&] { return Mlp(widths, options_.activation, biases); });
     };
     if (options_.weights) {
-      const auto layers = read_model<Scalar>(*options_.weights);
-      const std::vector<Index> widths = widths_of(layers);
-      if (!options_.layers.empty() && options_.layers != widths) {
+      auto stored = load_mlp<Scalar>(*options_.weights, options_.activation);
+      const Mlp& network = stored.network;
+      if (!options_.layers.empty() && options_.layers != network.widths()) {
         throw UsageError(given_.origin("layers"),
                          fmt::format("found {}, but the weights in '{}' are of {}",
                                      fmt::join(options_.layers, ","), *options_.weights,
-                                     fmt::join(widths, ",")));
+                                     fmt::join(network.widths(), ",")));
       }
-      options_.layers = widths;
-      options_.biases = layers.front().b.size() > 0;
-      const Mlp network = build(widths, options_.biases);
-      w_ = flat_parameters(network, layers);
+      options_.layers = network.widths();
+      options_.biases = network.biases();
+      w_ = std::move(stored.w);
       return network;
     }
     if (options_.layers.empty()) {
@@ -292,8 +287,8 @@ class NetworkTraining {
     };
     if (!split_.validation.empty()) {
       train_options.validate = [&](In<Scalar> w) {
-        const double loss = validation_.value(w);
-        return Validation{loss, loss_.categorical() ? validation_.last_accuracy() : nan};
+        const Score score = validation_.score(w);
+        return Validation{score.loss, score.accuracy};
       };
     }
     RunSummary summary = train<Scalar>(training_, *optimizer_, w_, train_options);

@@ -8,7 +8,7 @@
 #include "lab/options/training_options.hpp"
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/run_directory.hpp"
-#include "symport/core/status.hpp"
+#include "symport/training/run_status.hpp"
 #include "symport/training/trace.hpp"
 
 namespace symport::cli {

@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

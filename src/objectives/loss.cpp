@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 
@@ -41,6 +41,10 @@ Loss Loss::parse(std::string_view text) {
     if (text.substr(colon + 1) == "mean") return Loss(kind, Reduction::mean);
   }
   throw InvalidArgument("loss", std::string(text), std::string(allowed_names));
+}
+
+Loss Loss::usual(bool categorical) {
+  return Loss(categorical ? Kind::cross_entropy : Kind::half_sum_squares);
 }
 
 std::string Loss::name() const {

@@ -26,9 +26,9 @@ template <Real Scalar>
 class FactoredWeights {
  public:
   /// `ell[m]` = l_(m-1), a left inverse of h_(m-1), for every hidden layer m that g_m acts on, and
-  /// empty for the others (g_m = I). The objective's last forward pass must be at w.
-  FactoredWeights(const MlpObjective<Scalar>& objective, const std::vector<MatrixOf<Scalar>>& ell,
-                  In<Scalar> w);
+  /// empty for the others (g_m = I). `states` are those of the batch at w.
+  FactoredWeights(const Mlp& network, const MlpStates<Scalar>& states,
+                  const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w);
 
   /// g_m acts on layer m.
   bool moved(Index m) const { return start_frames_[static_cast<std::size_t>(m)].ell.size() > 0; }

@@ -15,15 +15,15 @@ std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 template <Real Scalar>
 void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
-  const Activation& sigma = objective_->network().activation();
+  const Activation& sigma = mlp().network().activation();
   const bool curved = !sigma.piecewise_linear();
   const Index n = samples_, p = layers();
   Adjoint& bar = adjoint_;
   // (C2): s_bar_p = delta_p, r_bar_p = 2 L'' r_p
   bar.sr[at(p)].resize(width(p), 2 * n);
   bar.sr[at(p)].leftCols(n) = x.delta[at(p)];
-  objective_->loss().template hessian_product<Scalar>(
-      x.z[at(p)], Scalar(2) * x.rs[at(p)].leftCols(n), bar.sr[at(p)].rightCols(n));
+  mlp().loss().template hessian_product<Scalar>(x.z[at(p)], Scalar(2) * x.rs[at(p)].leftCols(n),
+                                                bar.sr[at(p)].rightCols(n));
   square_.resize(n, n);
   MatrixOf<Scalar> N(n, n);
   // Down through the recurrence for r, s; the delta_m count as independent.
@@ -100,7 +100,7 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
   // with l R, l S, l B_bar of layer m-1, and W', r_bar, s_bar in the second line of layer m+1. So
   // (C8): a/2 dJ/dT + b dPhi/dT = A h' - W' C [R S B_bar]'
   //       with C = [a delta + b r_bar, b s_bar, b delta] of layer m+1.
-  const Activation& sigma = objective_->network().activation();
+  const Activation& sigma = mlp().network().activation();
   const Point& x = base();
   const Adjoint& bar = adjoint_;
   const Index n = samples_;

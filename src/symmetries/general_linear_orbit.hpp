@@ -29,14 +29,19 @@ namespace symport {
 template <Real Scalar>
 class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
  public:
-  /// `ell[m]`: a left inverse of h_(m-1) for every hidden layer m that GL acts on, and empty for
-  /// the others (size p at least). The activation must be bijective and the objective's last
-  /// forward pass at w; `GeneralLinear::orbit` sees to that. Directions are cut to `max_rank` (0:
-  /// no limit; see `LowRankMatrix`); `note` is for the certificate.
-  GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> objective,
-                     const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w, Index max_rank = 0,
-                     std::string note = {});
+  /// The orbit keeps the loss of `part`, some of the samples of the objective's network, or of the
+  /// objective itself where that is null. `states` are its states at w, and `ell[m]` is a left
+  /// inverse of h_(m-1) for every hidden layer m that GL acts on, empty for the others (size p at
+  /// least). The activation must be bijective. Directions are cut to `max_rank` (0: no limit; see
+  /// `LowRankMatrix`); `note` is for the certificate.
+  GeneralLinearOrbit(const BasicObjective<Scalar>& objective,
+                     std::unique_ptr<const MlpObjective<Scalar>> part,
+                     const MlpStates<Scalar>& states, const std::vector<MatrixOf<Scalar>>& ell,
+                     In<Scalar> w, Index max_rank = 0, std::string note = {});
 
+  const BasicObjective<Scalar>& objective() const override {
+    return part_ ? *part_ : BasicOrbit<Scalar>::objective();
+  }
   std::optional<double> start_loss() const override { return start_loss_; }
   double grad_sq() override;
   double curvature() override;
@@ -44,8 +49,8 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   bool move(double length) override;
   /// I + spread N with N Gaussian of unit norm, all moved layers together.
   bool randomize(Random& random, double spread) override;
-  /// The largest condition number among g_1 ... g_(p-1), by Lanczos' method on g'g and its inverse:
-  /// a lower bound, usually good to a few per cent.
+  /// The largest condition number among g_1 ... g_(p-1), by Lanczos' method on g'g and its
+  /// inverse: a lower bound, usually good to a few per cent.
   double condition() const override;
   void commit(Out<Scalar> w) override;
   std::string note() const override { return note_; }
@@ -85,12 +90,11 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
     Matrices ell_B;     ///< l_(m-1) B_bar_(m-1)
   };
 
-  Index layers() const { return objective_->network().layers(); }
-  Index width(Index m) const { return objective_->network().width(m); }
+  const MlpObjective<Scalar>& mlp() const { return *objective().mlp(); }
+  Index layers() const { return mlp().network().layers(); }
+  Index width(Index m) const { return mlp().network().width(m); }
   /// S_m is not identically 0: it is in the first layer, unless the activation is curved.
-  bool bends(Index m) const {
-    return m > 1 || !objective_->network().activation().piecewise_linear();
-  }
+  bool bends(Index m) const { return m > 1 || !mlp().network().activation().piecewise_linear(); }
   Point& base() { return points_[base_]; }
   Point& current() { return points_[current_]; }
   const Point& current() const { return points_[current_]; }
@@ -107,7 +111,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   void adopt();
   void charge_products();
 
-  std::shared_ptr<const MlpObjective<Scalar>> objective_;
+  std::unique_ptr<const MlpObjective<Scalar>> part_;
   std::string note_;
   Index max_rank_;
   Index samples_;

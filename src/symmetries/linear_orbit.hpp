@@ -37,8 +37,6 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   /// covector <- (A'A)^-1 covector
   virtual void pull_to_start(Out<Scalar> covector) const = 0;
 
-  /// Called once, right after the objective evaluated the gradient at the start.
-  virtual void start_evaluated() {}
   /// To be called whenever A changes.
   void element_changed();
   const VectorOf<Scalar>& start() const { return start_; }
@@ -50,6 +48,7 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   VectorOf<Scalar> pulled_hessian_gradient();
 
   void current_gradient(In<Scalar> w, Out<Scalar> gradient) override;
+  std::unique_ptr<LocalCurvature<Scalar>> make_local_curvature() override;
 
  private:
   VectorOf<Scalar> start_, start_gradient_;

@@ -21,8 +21,9 @@ namespace symport {
 template <Real Scalar>
 class PaperOrbit final : public BasicOrbit<Scalar> {
  public:
-  /// The activation must be bijective. `objective` must outlive the orbit.
-  PaperOrbit(const MlpObjective<Scalar>& objective, In<Scalar> w);
+  /// `mlp` is that of the objective, with a bijective activation. Both must outlive the orbit.
+  PaperOrbit(const BasicObjective<Scalar>& objective, const MlpObjective<Scalar>& mlp,
+             In<Scalar> w);
 
   double grad_sq() override;
   double curvature() override;

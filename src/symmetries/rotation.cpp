@@ -7,7 +7,7 @@
 
 #include "core/dense.hpp"
 #include "symmetries/circle_orbit.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/ellipse.hpp"
 
 namespace symport {

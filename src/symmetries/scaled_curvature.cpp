@@ -26,23 +26,24 @@ Vector row_products(const MatrixOf<Scalar>& A, MatrixIn<Scalar> B) {
 }  // namespace
 
 template <Real Scalar>
-ScaledCurvature<Scalar>::ScaledCurvature(const MlpObjective<Scalar>& objective)
-    : objective_(objective), outputs_(objective.z(objective.network().layers())) {
+ScaledCurvature<Scalar>::ScaledCurvature(const MlpObjective<Scalar>& objective,
+                                         MlpStates<Scalar> states)
+    : objective_(objective),
+      h_(std::move(states.h)),
+      delta_(std::move(states.delta)),
+      outputs_(std::move(states.z.back())) {
   const Mlp& network = objective.network();
   const Index p = network.layers(), n = objective.samples();
-  for (Matrices* states : {&h_, &slope_, &delta_, &weighted_, &product_, &RS_}) {
-    states->resize(at(p) + 1);
-  }
+  for (Matrices* more : {&slope_, &weighted_, &product_, &RS_}) more->resize(at(p) + 1);
+  h_[0] = objective.inputs();
   has_product_.resize(at(p) + 1, false);
   squares_.resize(at(p) + 1);
   gram_.resize(n, n);
   for (Index m = 1; m <= p; ++m) {
     gradient_work_ += (m == 1 ? 2.0 : 3.0) * weights(m);
-    h_[at(m - 1)] = objective.h(m - 1);
-    delta_[at(m)] = objective.delta(m);
     if (m < p) {
       slope_[at(m)].resize(network.width(m), n);
-      network.activation().template derivative<Scalar>(1, objective.z(m), slope_[at(m)]);
+      network.activation().template derivative<Scalar>(1, states.z[at(m)], slope_[at(m)]);
     }
   }
   weighted_[0] = h_[0];

@@ -26,9 +26,9 @@ namespace symport {
 template <Real Scalar>
 class ScaledCurvature {
  public:
-  /// Keeps a copy of the states; the objective's last call must have been `gradient` or
-  /// `backpropagate`, and its activation piecewise linear. The objective must outlive this object.
-  explicit ScaledCurvature(const MlpObjective<Scalar>& objective);
+  /// `states` are those of `backpropagate`; the activation must be piecewise linear. The objective
+  /// must outlive this object.
+  ScaledCurvature(const MlpObjective<Scalar>& objective, MlpStates<Scalar> states);
 
   /// Divides hidden layer 1 for scales that are constant on each part; all of it is one at first.
   /// Units in neither must have no gradient in W_1.

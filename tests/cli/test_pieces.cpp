@@ -7,7 +7,7 @@
 #include "lab/text/errors.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "lab/text/suggestion.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {

@@ -5,7 +5,7 @@
 
 #include "support/networks.hpp"
 #include "support/taylor.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/loss.hpp"
 
 namespace symport {

@@ -13,6 +13,7 @@
 #include "lab/text/json_forms.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
+#include "symport/search/teleport_tally.hpp"
 #include "symport/training/best_learning_rate.hpp"
 #include "terminal/text_table.hpp"
 
@@ -73,14 +74,6 @@ std::vector<Row> run_case(const Case& what, std::uint64_t seed) {
   return rows;
 }
 
-double largest_drift(const RunSummary& summary) {
-  double largest = 0.0;
-  for (const Certificate& certificate : summary.teleports) {
-    if (certificate.accepted) largest = std::max(largest, certificate.drift);
-  }
-  return largest;
-}
-
 std::string table_text(const std::vector<Row>& rows, const Style& style) {
   using enum TextTable::Align;
   TextTable table({{"function", left},
@@ -104,7 +97,7 @@ std::string table_text(const std::vector<Row>& rows, const Style& style) {
          fmt::format("{:.4g}", summary.final_loss), fmt::format("{:.4g}", summary.final_grad_sq),
          teleports ? fmt::format("{} of {}", summary.accepted_teleports(), summary.teleports.size())
                    : "",
-         teleports ? fmt::format("{:.0e}", largest_drift(summary)) : "",
+         teleports ? fmt::format("{:.0e}", TeleportTally(summary.teleports).largest_drift) : "",
          fmt::format("{:.0f}", summary.evaluations)});
     previous = function;
   }
@@ -147,7 +140,7 @@ std::string summary_json(const std::vector<Row>& rows, std::uint64_t seed, bool 
                     {"final_grad_sq", json_number(summary.final_grad_sq)},
                     {"teleports", summary.teleports.size()},
                     {"accepted", summary.accepted_teleports()},
-                    {"drift", json_number(largest_drift(summary))},
+                    {"drift", json_number(TeleportTally(summary.teleports).largest_drift)},
                     {"evaluations", json_number(summary.evaluations)},
                     {"seconds", summary.seconds}});
   }

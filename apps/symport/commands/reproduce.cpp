@@ -17,6 +17,7 @@
 #include "lab/runs/run_directory.hpp"
 #include "lab/text/json_forms.hpp"
 #include "lab/text/suggestion.hpp"
+#include "symport/search/teleport_tally.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/terminal.hpp"
 #include "terminal/text_table.hpp"
@@ -85,21 +86,16 @@ std::string as_text(const Reproduction& result, const Style& style) {
   for (const RunResults& one : result.results) {
     if (result.results.size() > rows_shown) break;
     std::vector<double> losses, seconds;
-    std::size_t teleports = 0, accepted = 0;
-    double drift = 0.0;
+    TeleportTally tally;
     for (const report::Run& run : one.seeds) {
       losses.push_back(run.trace.loss().empty() ? std::nan("") : run.trace.loss().back());
       seconds.push_back(run.trace["seconds"].empty() ? 0.0 : run.trace["seconds"].back());
-      teleports += run.teleports.size();
-      for (const Certificate& c : run.teleports) {
-        accepted += c.accepted ? 1 : 0;
-        if (c.accepted) drift = std::max(drift, c.drift);
-      }
+      for (const Certificate& c : run.teleports) tally.add(c);
     }
     table.add({one.run.name, fmt::format("{}", one.seeds.size()),
                fmt::format("{:.4g}", median(losses)), fmt::format("{:.3g}", median(seconds)),
-               teleports == 0 ? "-" : fmt::format("{} of {}", accepted, teleports),
-               accepted == 0 ? "-" : fmt::format("{:.2g}", drift)});
+               tally.total() == 0 ? "-" : fmt::format("{} of {}", tally.accepted, tally.total()),
+               tally.accepted == 0 ? "-" : fmt::format("{:.2g}", tally.largest_drift)});
   }
   if (result.results.size() > rows_shown) {
     text += fmt::format("{} runs\n", result.results.size() * experiment.seeds.size());

@@ -15,6 +15,8 @@
 #include "symport/data/npz.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
+#include "symport/training/mlp_file.hpp"
+#include "symport/training/sample_targets.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -37,14 +39,15 @@ Precision precision_of(const ArrayMap& arrays) {
 template <Real Scalar>
 int teleport_network(const Given& given, const ArrayMap& arrays, const std::string& weights_file,
                      const std::filesystem::path& out) {
-  const auto layers = model_from_arrays<Scalar>(arrays, weights_file);
   const auto activation = given.read("activation", Activation::parse);
-  const Mlp network(widths_of(layers), activation.value_or(default_activation()),
-                    layers.front().b.size() > 0);
+  auto stored =
+      mlp_from_arrays<Scalar>(arrays, weights_file, activation.value_or(default_activation()));
+  const Mlp& network = stored.network;
+  VectorOf<Scalar>& w = stored.w;
   const Index outputs = network.width(network.layers());
   const std::string batch_file = required(given, "batch", "an .npz file with X and y or Y");
   const auto samples = read_samples<Scalar>(batch_file, {.count = outputs});
-  const Loss loss = loss_for(given.read("loss", Loss::parse), samples);
+  const Loss loss = given.read("loss", Loss::parse).value_or(Loss::usual(!samples.classes.empty()));
   const MlpObjective<Scalar> objective = blaming(given.origin("batch"), [&] {
     return MlpObjective<Scalar>(network, loss, samples.X, targets_of(samples));
   });
@@ -57,14 +60,13 @@ int teleport_network(const Given& given, const ArrayMap& arrays, const std::stri
   } else {
     optimizer = std::make_unique<CurvatureDescent<Scalar>>();
   }
-  VectorOf<Scalar> w = flat_parameters(network, layers);
   Random random(given.read("seed", parse_seed).value_or(0));
   auto state = optimizer->init(w.size());
   const Certificate certificate = blaming_symmetry(given, [&] {
     return teleport_in_training<Scalar>(objective, *optimizer, rate.value_or(1.0),
                                         plan.teleportation(never()), random, state, w);
   });
-  if (certificate.accepted) write_model(out, layers_of<Scalar>(network, w));
+  if (certificate.accepted) save_mlp<Scalar>(out, network, w);
 
   Json json = json_certificate(certificate);
   json["symmetry"] = plan.options().symmetry;

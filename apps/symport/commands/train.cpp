@@ -10,6 +10,7 @@
 
 #include "commands/report_file.hpp"
 #include "lab/runs/interruption.hpp"
+#include "symport/search/teleport_tally.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/text_table.hpp"
 
@@ -286,20 +287,13 @@ std::string train_text(const TrainingResult& result, const Style& style) {
     text += "\n";
   }
   if (!result.teleports.empty()) {
-    const auto accepted = std::count_if(result.teleports.begin(), result.teleports.end(),
-                                        [](const Certificate& c) { return c.accepted; });
-    double drift = 0.0;
-    for (const Certificate& c : result.teleports) {
-      if (c.accepted) drift = std::max(drift, c.drift);
-    }
+    const TeleportTally tally(result.teleports);
     text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
-                        result.teleports.size(), result.options.how.symmetry, accepted, drift,
-                        result.loss_invariant ? "" : " (not loss-invariant)");
-    const auto refused = std::find_if(result.teleports.begin(), result.teleports.end(),
-                                      [](const Certificate& c) { return !c.accepted; });
-    if (refused != result.teleports.end()) {
+                        tally.total(), result.options.how.symmetry, tally.accepted,
+                        tally.largest_drift, result.loss_invariant ? "" : " (not loss-invariant)");
+    if (const auto& refusal = tally.first_refusal) {
       text += fmt::format("first refusal, at {} {}: {}\n", result.minibatch ? "epoch" : "step",
-                          refused->step, refused->reason);
+                          refusal->step, refusal->reason);
     }
   }
   return text;

@@ -13,7 +13,7 @@
 #include "symport/data/csv.hpp"
 #include "symport/training/image_source.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -173,4 +173,4 @@ template DataSet<float> open_data(const std::string&, const DataOptions&, const 
 template DataSet<double> open_data(const std::string&, const DataOptions&, const Given&,
                                    const std::string&);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -15,7 +15,7 @@
 #include "symport/symmetries/positive_scaling.hpp"
 #include "symport/symmetries/sign_flip.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -278,4 +278,4 @@ template Targets<double> targets_of(const SampleSet<double>&);
 template Loss loss_for(const std::optional<Loss>&, const SampleSet<float>&);
 template Loss loss_for(const std::optional<Loss>&, const SampleSet<double>&);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

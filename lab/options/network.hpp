@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "lab/config/config_file.hpp"
 #include "lab/options/given.hpp"
+#include "lab/options/option.hpp"
 #include "lab/options/registry.hpp"
 #include "symport/data/model_file.hpp"
 #include "symport/data/sample_set.hpp"
@@ -19,7 +19,7 @@
 
 /// What the commands that work on networks have in common: the names of symmetries, the options of
 /// a teleport, and the way from files to the library's objects.
-namespace symport::cli {
+namespace symport::lab {
 
 enum class Precision { single, twice };
 std::string_view to_string(Precision precision);  // "float", "double"
@@ -112,4 +112,4 @@ Targets<Scalar> targets_of(const SampleSet<Scalar>& samples);
 template <Real Scalar>
 Loss loss_for(const std::optional<Loss>& asked, const SampleSet<Scalar>& samples);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -15,7 +15,7 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -294,4 +294,4 @@ std::string report_footer() {
   return fmt::format("Written by symport {} on {}.", version(), machine_text());
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

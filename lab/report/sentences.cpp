@@ -10,7 +10,7 @@
 #include "lab/report/report.hpp"
 #include "lab/text/suggestion.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -300,4 +300,4 @@ Finding level_finding(const Experiment& experiment, double tolerance, double dis
           drift <= tolerance ? Verdict::seen : Verdict::not_seen};
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -9,7 +9,7 @@
 #include "lab/report/run_report.hpp"
 #include "lab/text/suggestion.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -258,4 +258,4 @@ report::Report experiment_report(const Reproduction& result) {
   return out;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -19,6 +19,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 /// The flag's text; without it the command cannot do anything.

@@ -19,9 +19,9 @@ namespace symport::benchmarks {
 
 namespace {
 
-using cli::report::Axis;
-using cli::report::CurveFigure;
-using cli::report::Series;
+using lab::report::Axis;
+using lab::report::CurveFigure;
+using lab::report::Series;
 
 /// Multiplications and additions of the matrix products in (N1) to (N3), (G5) and (G6) of
 /// docs/mathematics/networks.md.
@@ -93,7 +93,7 @@ class Growth {
     if (bench.figures.empty()) return;
     std::filesystem::create_directories(bench.figures);
     write_file(std::filesystem::path(bench.figures) / (figure_.id + ".svg"),
-               cli::report::curve_svg(figure_));
+               lab::report::curve_svg(figure_));
   }
 
  private:

@@ -28,12 +28,12 @@ if(NOT script MATCHES "uPlot \\(v([0-9.]+)\\)")
 endif()
 set(uplot_version ${CMAKE_MATCH_1})
 file(WRITE ${OUT} "// Made by embed_web.cmake.
-#include \"report/web_assets.hpp\"
-namespace symport::cli::report {
+#include \"lab/report/web_assets.hpp\"
+namespace symport::lab::report {
 const std::string_view web_script = R\"symport_web(${script})symport_web\";
 const std::string_view web_style = R\"symport_web(${style})symport_web\";
 const std::string_view web_script_sha256 = \"${script_hash}\";
 const std::string_view web_style_sha256 = \"${style_hash}\";
 const std::string_view uplot_version = \"${uplot_version}\";
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report
 ")

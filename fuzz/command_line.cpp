@@ -7,7 +7,6 @@
 
 #include "commands/optimize.hpp"
 #include "commands/train.hpp"
-#include "lab/text/errors.hpp"
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
 
@@ -19,9 +18,9 @@ std::vector<cli::Command> idle_commands() {
   std::vector<cli::Command> commands = cli::all_commands();
   for (cli::Command& command : commands) {
     const bool trains = command.name == "train", optimizes = command.name == "optimize";
-    command.run = [=](const cli::Given& given) {
-      if (trains) cli::read_training_options(given);
-      if (optimizes) cli::read_optimize_options(given);
+    command.run = [=](const lab::Given& given) {
+      if (trains) lab::read_training_options(given);
+      if (optimizes) lab::read_optimize_options(given);
       return 0;
     };
   }

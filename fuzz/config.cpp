@@ -15,7 +15,7 @@ namespace {
 template <class Action>
 void attempt(Action action) try {
   action();
-} catch (const cli::UsageError&) {
+} catch (const lab::UsageError&) {
 }
 
 }  // namespace
@@ -26,8 +26,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const cli::Command train = cli::train_command(), optimize = cli::optimize_command();
   test::put_file(file, std::string(fuzz::text_of(data, size)));
   const fuzz::MemoryBound bound(size, 4 * fuzz::plain);
-  attempt([&] { cli::read_config_values(file, "config"); });
-  attempt([&] { cli::read_training_options(cli::read_config(file, train)); });
-  attempt([&] { cli::read_optimize_options(cli::read_config(file, optimize)); });
+  attempt([&] { lab::read_config_values(file, "config"); });
+  attempt([&] { lab::read_training_options(lab::read_config(file, train.name, train.keys())); });
+  attempt(
+      [&] { lab::read_optimize_options(lab::read_config(file, optimize.name, optimize.keys())); });
   return 0;
 }

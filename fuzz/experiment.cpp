@@ -17,13 +17,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fuzz::MemoryBound bound(size, 64 * fuzz::plain);
   for (const bool quick : {false, true}) {
     try {
-      for (const cli::ExperimentRun& run :
-           cli::read_experiment(directory.path(), "figure", quick).runs) {
+      for (const lab::ExperimentRun& run :
+           lab::read_experiment(directory.path(), "figure", quick).runs) {
         const std::string folder = run.folder();
         fuzz::require(folder.find('/') == std::string::npos && folder != "..",
                       "a run's folder is a plain name");
       }
-    } catch (const cli::UsageError&) {
+    } catch (const lab::UsageError&) {
     }
   }
   return 0;

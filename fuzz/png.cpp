@@ -54,7 +54,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {
   const fuzz::MemoryBound bound(size, fuzz::compressed);
-  const Array array = parse_png_rows(fuzz::text_of(data, size), "input");
+  const Array array = lab::parse_png_rows(fuzz::text_of(data, size), "input");
   fuzz::require(array.shape.size() == 3, "there are rows, pixels and channels");
   const auto& values = std::get<std::vector<std::uint8_t>>(array.values);
   fuzz::require(

@@ -22,16 +22,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + mark.size());
   }
   const fuzz::MemoryBound bound(size, 8 * fuzz::plain);
-  const std::vector<cli::report::Run> runs = cli::report::read_runs({directory.path().string()});
+  const std::vector<lab::report::Run> runs = lab::report::read_runs({directory.path().string()});
   fuzz::require(runs.size() == 1, "there is one run");
   for (const auto& [name, column] : runs[0].trace.columns) {
     fuzz::require(column.size() == runs[0].trace.rows(), "every column has all rows");
   }
-  const std::string page = cli::report::page(cli::report::run_report(runs, ""));
+  const std::string page = lab::report::page(lab::report::run_report(runs, ""));
   fuzz::require(page.ends_with("</html>\n"), "there is a whole page");
   return 0;
 } catch (const InvalidArgument&) {
   return 0;
-} catch (const cli::UsageError&) {
+} catch (const lab::UsageError&) {
   return 0;
 }

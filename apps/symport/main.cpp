@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "cli/command_line.hpp"
+#include "cli/errors.hpp"
 #include "lab/runs/interruption.hpp"
-#include "lab/text/errors.hpp"
 #include "symport/core/memory.hpp"
 #include "terminal/terminal.hpp"
 
@@ -32,6 +32,6 @@ int main(int count, char** words) {
   symport::keep_freed_memory();
   symport::cli::prepare_standard_streams();
   require_address_space();
-  symport::cli::watch_for_interruption();
+  symport::lab::watch_for_interruption();
   return symport::cli::run_program(std::vector<std::string>(words + (count > 0), words + count));
 }

@@ -8,7 +8,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 std::string compare_config(const CompareOptions& options) {
   std::vector<ConfigEntry> entries;
@@ -72,4 +72,4 @@ RateGrid parse_grid(const std::string& text) {
   return grid;
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

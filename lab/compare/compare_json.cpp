@@ -7,7 +7,7 @@
 #include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::string compare_json(const Comparison& comparison) {
   return json_text(json);
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

@@ -13,7 +13,7 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -373,4 +373,4 @@ report::Report compare_report(const Comparison& comparison) {
   return page;
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

@@ -13,7 +13,7 @@
 #include "lab/runs/interruption.hpp"
 #include "lab/text/parse_numbers.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -220,4 +220,4 @@ Comparison run_comparison(const CompareOptions& options, const CompareProgress& 
   return Runner(options, progress).run();
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

@@ -10,7 +10,7 @@
 #include "lab/compare/trial.hpp"
 #include "symport/training/best_learning_rate.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 struct CompareOptions {
   std::vector<Problem> problems{};
@@ -74,4 +74,4 @@ using CompareProgress = std::function<void(double part, double seconds, const st
 /// Throws UsageError when a method fits none of the problems.
 Comparison run_comparison(const CompareOptions& options, const CompareProgress& progress);
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

@@ -8,7 +8,7 @@
 #include <limits>
 #include <tuple>
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -247,4 +247,4 @@ PerformanceProfile profile_of(const Comparison& comparison) {
   return PerformanceProfile(costs);
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

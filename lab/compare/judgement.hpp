@@ -9,7 +9,7 @@
 #include "symport/statistics/median_interval.hpp"
 #include "symport/statistics/performance_profile.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 /// A gain below this is not worth the trouble: a method whose speed-up is known to be smaller did
 /// not help.
@@ -56,4 +56,4 @@ PerformanceProfile profile_of(const Comparison& comparison);
 /// "3.2 [2.1, 5]"; what is not bounded "at least 3.2 [2.1, inf)".
 std::string interval_text(const MedianInterval& value);
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

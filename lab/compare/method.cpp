@@ -10,7 +10,7 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/schedules/schedule.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -159,4 +159,4 @@ std::vector<Method> with_baselines(const std::vector<Method>& methods) {
   return all;
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

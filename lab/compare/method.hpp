@@ -6,7 +6,7 @@
 
 #include "lab/options/given.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 /// One way to optimize, as `--method` says it:
 ///
@@ -35,4 +35,4 @@ Method parse_method(const std::string& text, const std::string& origin = "--meth
 /// teleport.
 std::vector<Method> with_baselines(const std::vector<Method>& methods);
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

@@ -5,12 +5,10 @@
 
 #include "lab/compare/judgement.hpp"
 #include "lab/report/report.hpp"
-#include "terminal/terminal.hpp"
 
-/// A comparison for people, for programs, and as a page.
-namespace symport::cli::compare {
+/// A comparison for programs, and as a page.
+namespace symport::lab::compare {
 
-std::string compare_text(const Comparison& comparison, const Style& style);
 std::string compare_json(const Comparison& comparison);
 /// One line for every run: problem, method, seed, rate, what it reached at which cost, how it
 /// ended.
@@ -29,4 +27,4 @@ std::vector<std::string> remarks(const Comparison& comparison);
 /// ..."
 std::string tuning_text(const Comparison& comparison);
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

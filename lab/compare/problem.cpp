@@ -12,7 +12,7 @@
 #include "lab/options/registry.hpp"
 #include "lab/text/suggestion.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -88,7 +88,7 @@ Problem parse_problem(const std::string& name, const Given& given) {
 Given options_for(const Problem& problem, const Method& method) {
   Given options = method.options;
   if (method.teleports()) choose_symmetry(problem, method, options);
-  const Command command = problem.function ? optimize_command() : train_command();
+  const cli::Command command = problem.function ? cli::optimize_command() : cli::train_command();
   std::vector<std::string> known;
   for (const Option& option : command.options) known.push_back(option.name);
   for (const std::string& name : options.names()) {
@@ -100,4 +100,4 @@ Given options_for(const Problem& problem, const Method& method) {
   return options;
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

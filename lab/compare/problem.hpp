@@ -7,7 +7,7 @@
 #include "lab/compare/method.hpp"
 #include "symport/core/types.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 /// What methods are compared on: a test function (run as by `symport optimize`), or a network on
 /// data (as by `symport train`).
@@ -32,4 +32,4 @@ const std::vector<std::string>& network_options();
 /// have, an option that its command does not know.
 Given options_for(const Problem& problem, const Method& method);
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -52,4 +52,4 @@ std::string spread_text(const MedianInterval& value) {
                      std::isinf(high) ? ")" : "]");
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

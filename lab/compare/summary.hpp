@@ -5,7 +5,7 @@
 
 #include "lab/compare/judgement.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 /// A row of a problem's table: one method over all seeds.
 struct Summary {
@@ -23,4 +23,4 @@ Summary summary_of(const Comparison& comparison, const Entry& entry);
 /// "312 [280, 340]"; "not reached" where the median is infinite.
 std::string spread_text(const MedianInterval& value);
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

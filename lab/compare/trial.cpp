@@ -7,13 +7,12 @@
 #include <cmath>
 #include <limits>
 
-#include "commands/optimize.hpp"
-#include "commands/train.hpp"
 #include "lab/runs/interruption.hpp"
+#include "lab/runs/run_writer.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/search/teleport_tally.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 namespace {
 
@@ -228,4 +227,4 @@ Trial run_trial(const TrialPlan& plan, const TrialWatcher& watcher) {
                                : run_network(plan, std::move(given), watcher);
 }
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

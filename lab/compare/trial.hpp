@@ -12,7 +12,7 @@
 #include "lab/compare/problem.hpp"
 #include "symport/training/run_status.hpp"
 
-namespace symport::cli::compare {
+namespace symport::lab::compare {
 
 /// How much every run may spend.
 struct Budget {
@@ -99,4 +99,4 @@ struct StartLoss {
 };
 StartLoss start_loss(const Problem& problem, std::uint64_t seed, double spread);
 
-}  // namespace symport::cli::compare
+}  // namespace symport::lab::compare

@@ -9,7 +9,7 @@
 #include "lab/text/errors.hpp"
 #include "lab/text/parse_numbers.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -74,8 +74,9 @@ std::vector<ConfigValue> read_config_values(const std::filesystem::path& file,
   return values;
 }
 
-Given read_config(const std::filesystem::path& file, const Command& command) {
-  return given_by(read_toml(file, "--config"), file, command);
+Given read_config(const std::filesystem::path& file, const std::string& command,
+                  const std::vector<Option>& options) {
+  return given_by(read_toml(file, "--config"), file, command, options);
 }
 
 std::string config_text(const std::string& heading, const std::vector<ConfigEntry>& entries) {
@@ -99,4 +100,4 @@ std::string config_text(const std::string& heading, const std::vector<ConfigEntr
   return text;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

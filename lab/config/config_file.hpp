@@ -8,15 +8,17 @@
 #include <variant>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "lab/options/given.hpp"
+#include "lab/options/option.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
-/// A configuration file (TOML) of a command: its keys are the command's options and positionals,
+/// A configuration file (TOML) of a command: its keys are names of `options`,
 /// and `command` may say which command it is for. Throws UsageError with file and line for a file
 /// that cannot be read or parsed, an unknown key (the nearest is suggested), a value that is no
 /// string, number, switch or list of numbers, or another command.
-Given read_config(const std::filesystem::path& file, const Command& command);
+Given read_config(const std::filesystem::path& file, const std::string& command,
+                  const std::vector<Option>& options);
 
 /// One key of a configuration file that was read.
 struct ConfigValue {
@@ -42,4 +44,4 @@ struct ConfigEntry {
 /// TOML that `read_config` reads back to the same values. `heading` becomes a comment.
 std::string config_text(const std::string& heading, const std::vector<ConfigEntry>& entries);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -14,7 +14,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "lab/text/suggestion.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -116,13 +116,11 @@ std::string toml_origin(const std::filesystem::path& file, const toml::key& key)
 }
 
 Given given_by(const toml::table& table, const std::filesystem::path& file,
-               const Command& command) {
+               const std::string& command, const std::vector<Option>& options) {
   std::vector<std::string> known{"command"}, lists;
-  for (const auto* options : {&command.positionals, &command.options}) {
-    for (const Option& option : *options) {
-      if (option.name != "config") known.push_back(option.name);
-      if (option.many) lists.push_back(option.name);
-    }
+  for (const Option& option : options) {
+    if (option.name != "config") known.push_back(option.name);
+    if (option.many) lists.push_back(option.name);
   }
 
   Given given;
@@ -144,9 +142,9 @@ Given given_by(const toml::table& table, const std::filesystem::path& file,
       throw UsageError(origin, "allowed is a string, a number, true, false or a list of numbers");
     }
     if (name == "command") {
-      if (*value != command.name) {
+      if (*value != command) {
         throw UsageError(origin,
-                         fmt::format("found '{}', but this is symport {}", *value, command.name));
+                         fmt::format("found '{}', but this is symport {}", *value, command));
       }
       continue;
     }
@@ -155,4 +153,4 @@ Given given_by(const toml::table& table, const std::filesystem::path& file,
   return given;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

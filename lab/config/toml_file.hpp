@@ -7,10 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "cli/command.hpp"
+#include "lab/options/given.hpp"
+#include "lab/options/option.hpp"
 
 /// Reading TOML; for the few files that know its library, which is slow to compile.
-namespace symport::cli {
+namespace symport::lab {
 
 /// Throws UsageError, blaming `origin` or the line, for a file that cannot be read or parsed.
 toml::table read_toml(const std::filesystem::path& file, const std::string& origin);
@@ -24,6 +25,7 @@ std::optional<std::string> toml_text(const toml::node& node);
 /// The keys of a table as options of a command. Throws UsageError for an unknown key (the nearest
 /// is suggested), a value that is no string, number, switch or list of numbers, or another
 /// `command`.
-Given given_by(const toml::table& table, const std::filesystem::path& file, const Command& command);
+Given given_by(const toml::table& table, const std::filesystem::path& file,
+               const std::string& command, const std::vector<Option>& options);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -5,7 +5,7 @@
 
 #include "symport/data/idx.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -102,4 +102,4 @@ const std::vector<CatalogEntry>& data_catalog() {
   return entries;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -7,7 +7,7 @@
 
 #include "symport/core/types.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// Where a package with the raw files comes from.
 enum class PackageKind {
@@ -53,4 +53,4 @@ struct CatalogEntry {
 
 const std::vector<CatalogEntry>& data_catalog();
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -123,4 +123,4 @@ ChildResult run_child(const std::vector<std::string>& words, const std::filesyst
   return result;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// What became of another program.
 struct ChildResult {
@@ -22,4 +22,4 @@ struct ChildResult {
 ChildResult run_child(const std::vector<std::string>& words, const std::filesystem::path& directory,
                       const std::function<bool()>& keep_going);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace symport {
+namespace symport::lab {
 
 DataSummary summarize(const ImageSet& images) {
   if (images.pixels.empty()) throw std::logic_error("summarize: no images");
@@ -39,4 +39,4 @@ DataSummary summarize(const SampleSet<>& samples) {
   return summary;
 }
 
-}  // namespace symport
+}  // namespace symport::lab

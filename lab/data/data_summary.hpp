@@ -7,7 +7,7 @@
 #include "symport/data/image_set.hpp"
 #include "symport/data/sample_set.hpp"
 
-namespace symport {
+namespace symport::lab {
 
 /// What there is to say about a set at a glance. Of images the values are those that a network
 /// sees, 0 to 1.
@@ -26,4 +26,4 @@ struct DataSummary {
 DataSummary summarize(const ImageSet& images);
 DataSummary summarize(const SampleSet<>& samples);
 
-}  // namespace symport
+}  // namespace symport::lab

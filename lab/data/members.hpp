@@ -7,7 +7,7 @@
 
 #include "lab/data/catalog.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 using ByteSink = std::function<void(std::string_view)>;
 
@@ -17,4 +17,4 @@ using ByteSink = std::function<void(std::string_view)>;
 void make_stored_file(const StoredFile& file, const std::filesystem::path& root,
                       const ByteSink& sink);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -14,7 +14,7 @@
 #include "symport/training/image_source.hpp"
 #include "symport/training/sample_targets.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -174,4 +174,4 @@ template DataSet<float> open_data(const std::string&, const DataOptions&, const 
 template DataSet<double> open_data(const std::string&, const DataOptions&, const Given&,
                                    const std::string&);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

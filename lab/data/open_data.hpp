@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "lab/data/directory.hpp"
+#include "lab/options/given.hpp"
+#include "lab/options/option.hpp"
 #include "symport/data/idx.hpp"
 #include "symport/data/sample_set.hpp"
 #include "symport/training/batch_source.hpp"
 
 /// Data by the name that a user types:
 ///   mnist | fashion-mnist | cifar10 | idx:DIR | csv:FILE | FILE.npz
-namespace symport::cli {
+namespace symport::lab {
 
 struct DataOptions {
   std::optional<std::string> data_dir = std::nullopt;  ///< see data_directory
@@ -66,4 +67,4 @@ DataSet<Scalar> open_data(const std::string& spec, const DataOptions& options, c
 template <Real Scalar>
 std::string fingerprint(const BatchSource<Scalar>& source);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

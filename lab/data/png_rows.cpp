@@ -10,7 +10,7 @@
 #include "data/input.hpp"
 #include "symport/core/invalid_argument.hpp"
 
-namespace symport {
+namespace symport::lab {
 
 namespace {
 
@@ -121,4 +121,4 @@ Array read_png_rows(const std::filesystem::path& path) {
   return parse_png_rows(detail::read_file(path), path.string());
 }
 
-}  // namespace symport
+}  // namespace symport::lab

@@ -7,7 +7,7 @@
 
 #include "symport/data/array.hpp"
 
-namespace symport {
+namespace symport::lab {
 
 /// A PNG in which each row of pixels is a whole image, as some packages of CIFAR-10 have it: bytes
 /// of shape rows x pixels x channels, 1 channel (grey) or 3 (red, green, blue).
@@ -20,4 +20,4 @@ Array read_png_rows(const std::filesystem::path& path);
 /// The same from bytes; `name` stands for them in messages.
 Array parse_png_rows(std::string_view bytes, const std::string& name);
 
-}  // namespace symport
+}  // namespace symport::lab

@@ -10,7 +10,7 @@
 
 #include "data/byte_source.hpp"
 
-namespace symport {
+namespace symport::lab {
 
 struct Sha256::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -58,4 +58,4 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace symport
+}  // namespace symport::lab

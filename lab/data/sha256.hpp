@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace symport {
+namespace symport::lab {
 
 /// SHA-256 (FIPS 180-4) of bytes that come one piece after the other.
 class Sha256 {
@@ -29,4 +29,4 @@ class Sha256 {
 /// system's reason when it cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
-}  // namespace symport
+}  // namespace symport::lab

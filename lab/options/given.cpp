@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace symport::cli {
+namespace symport::lab {
 
 bool Given::is_on(const std::string& name) const {
   const auto value = read(name, [](const std::string& text) {
@@ -35,4 +35,4 @@ std::string Given::origin(const std::string& name) const {
   return found == values_.end() ? "--" + name : found->second.origin;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -8,7 +8,7 @@
 
 #include "lab/text/errors.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// A value that the user gave, still text, and where: "--steps" or "run.toml:3: steps".
 struct GivenValue {
@@ -54,4 +54,4 @@ class Given {
   std::map<std::string, std::vector<std::string>> lists_;
 };
 
-}  // namespace symport::cli
+}  // namespace symport::lab

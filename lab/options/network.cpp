@@ -15,7 +15,7 @@
 #include "symport/symmetries/positive_scaling.hpp"
 #include "symport/symmetries/sign_flip.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -227,4 +227,4 @@ Teleportation<Scalar> TeleportPlan<Scalar>::teleportation(Schedule schedule) con
 template class TeleportPlan<float>;
 template class TeleportPlan<double>;
 
-}  // namespace symport::cli
+}  // namespace symport::lab

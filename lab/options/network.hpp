@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "lab/config/config_file.hpp"
 #include "lab/options/given.hpp"
+#include "lab/options/option.hpp"
 #include "lab/options/registry.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/training/teleportation.hpp"
 
 /// What the commands that work on networks have in common: the names of symmetries, the options of
 /// a teleport, and the way from files to the library's objects.
-namespace symport::cli {
+namespace symport::lab {
 
 enum class Precision { single, twice };
 std::string_view to_string(Precision precision);  // "float", "double"
@@ -95,4 +95,4 @@ decltype(auto) blaming_symmetry(const Given& given, Action&& action) {
   }
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

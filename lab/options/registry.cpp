@@ -29,7 +29,7 @@
 #include "symport/symmetries/orthogonal.hpp"
 #include "symport/symmetries/rotation.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -270,4 +270,4 @@ std::vector<std::string> fitting_searches(const Orbit& orbit) {
   return names;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

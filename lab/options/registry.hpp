@@ -20,7 +20,7 @@
 
 /// The names that users type, and what they stand for. Everything that lists, suggests or makes
 /// something by name reads these tables.
-namespace symport::cli {
+namespace symport::lab {
 
 /// A test function with its symmetry.
 struct Problem {
@@ -120,4 +120,4 @@ Problem make_problem(const std::string& specification);
 /// The names of the searches that can work on this orbit.
 std::vector<std::string> fitting_searches(const Orbit& orbit);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -8,7 +8,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -158,4 +158,4 @@ std::string training_identity(const TrainingOptions& options) {
   return config_text("", config_entries(options, false));
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

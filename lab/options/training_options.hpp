@@ -10,7 +10,7 @@
 #include "symport/objectives/initialization.hpp"
 #include "symport/schedules/schedule.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// The name of the paper's regression data, generated from the seed.
 inline constexpr const char* generated_data = "regression";
@@ -59,4 +59,4 @@ std::string training_config(const TrainingOptions& options);
 /// with the same text are the same run.
 std::string training_identity(const TrainingOptions& options);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -7,7 +7,7 @@
 #include <deque>
 #include <unordered_map>
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -179,4 +179,4 @@ Polyline simplified(const Polyline& line, Point unit, double tolerance) {
   return result;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -6,7 +6,7 @@
 
 #include "lab/report/figure.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// A function's values at the corners of a regular grid over a box.
 struct Grid {
@@ -35,4 +35,4 @@ std::vector<double> contour_levels(const Grid& grid, double minimum, std::size_t
 /// Peucker), distances measured after division by `unit` in each direction.
 Polyline simplified(const Polyline& line, Point unit, double tolerance);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -9,7 +9,7 @@
 #include "lab/report/scale.hpp"
 #include "lab/report/svg.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -261,4 +261,4 @@ std::string curve_svg(const CurveFigure& figure, std::size_t x_axis) {
   return std::move(svg).finished();
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

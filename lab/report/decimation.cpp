@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 std::vector<std::vector<std::size_t>> pieces_to_draw(const std::vector<double>& x,
                                                      const std::vector<double>& y) {
@@ -34,4 +34,4 @@ std::vector<std::vector<std::size_t>> pieces_to_draw(const std::vector<double>& 
   return pieces;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// Which points of a curve to draw: of those that fall into the same column of pixels the first,
 /// the lowest, the highest and the last, in their order. x and y are in pixels, x does not
@@ -12,4 +12,4 @@ namespace symport::cli::report {
 std::vector<std::vector<std::size_t>> pieces_to_draw(const std::vector<double>& x,
                                                      const std::vector<double>& y);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

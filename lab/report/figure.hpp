@@ -9,7 +9,7 @@
 
 /// What a report is made of, as plain data. Nothing here knows where the numbers come from, and
 /// nothing that draws them computes any.
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// Colours of series: 0 is the grey of what is compared with, 1 to 6 are the others.
 inline constexpr int palette_size = 7;
@@ -108,4 +108,4 @@ struct HeatMap {
   std::vector<double> values{};  ///< > 0, row by row; what is not finite is marked as left out
 };
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -8,7 +8,7 @@
 #include "lab/report/scale.hpp"
 #include "lab/report/svg.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::string heat_map_svg(const HeatMap& figure) {
   return std::move(svg).finished();
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -8,7 +8,7 @@
 #include "lab/report/scale.hpp"
 #include "lab/report/svg.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -245,4 +245,4 @@ std::string level_set_svg(const LevelSetFigure& figure) {
   return std::move(svg).finished();
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -15,7 +15,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "symport/search/teleport.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -172,4 +172,4 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   return figure;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

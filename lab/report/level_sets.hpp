@@ -7,7 +7,7 @@
 #include "lab/report/series.hpp"
 #include "symport/objectives/objective.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// The way of a run on a function of two variables, with a frame of its own for the point before
 /// each teleport. A trace has only the point after it; the point before is the start, or one step
@@ -19,4 +19,4 @@ Trajectory trajectory(const Run& run, const Objective& function);
 /// experiment is not about a named function of two variables.
 std::optional<LevelSetFigure> level_sets(const Experiment& experiment);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

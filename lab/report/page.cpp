@@ -9,7 +9,7 @@
 #include "lab/report/svg.hpp"
 #include "lab/report/web_assets.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -238,4 +238,4 @@ std::string page(const Report& report) {
   return std::move(out).finished();
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -5,7 +5,7 @@
 
 #include "lab/report/report.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// The report as one HTML file that needs nothing else: script, style and data are inside, a
 /// Content-Security-Policy forbids everything but them, and every text of the report is text in the
@@ -20,4 +20,4 @@ std::string page_data(const Report& report);
 /// "aGVsbG8="
 std::string base64(std::string_view bytes);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -7,7 +7,7 @@
 #include "lab/report/page.hpp"
 #include "lab/report/svg.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::string page_data(const Report& report) {
   return safe;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

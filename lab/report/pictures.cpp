@@ -3,7 +3,7 @@
 
 #include "lab/report/svg.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -36,4 +36,4 @@ Files pictures(const Report& report) {
   return files;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -7,10 +7,10 @@
 
 #include "lab/report/report.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// Every figure of a report as SVG, by file name: "loss.svg" and, for curves, one for each further
 /// horizontal axis ("loss-seconds.svg").
 std::vector<std::pair<std::string, std::string>> pictures(const Report& report);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

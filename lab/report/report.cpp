@@ -7,7 +7,7 @@
 
 #include "lab/text/parse_numbers.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::string table_csv(const Table& table) {
   return text;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

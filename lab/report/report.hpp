@@ -9,7 +9,7 @@
 
 #include "lab/report/figure.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 struct Column {
   std::string heading;
@@ -66,4 +66,4 @@ std::string short_text(double value);
 /// The table with all digits, as CSV.
 std::string table_csv(const Table& table);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -16,7 +16,7 @@
 #include "symport/core/version.hpp"
 #include "symport/search/teleport_tally.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -293,4 +293,4 @@ std::string report_footer() {
   return fmt::format("Written by symport {} on {}.", version(), machine_text());
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

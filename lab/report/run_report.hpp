@@ -7,7 +7,7 @@
 #include "lab/report/report.hpp"
 #include "lab/runs/run_reader.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// The report on some runs: a section for each problem, with its figures, the table of its runs,
 /// the certificates of all teleports, and the configurations. An empty `title` is replaced by one;
@@ -18,4 +18,4 @@ Report run_report(const std::vector<Run>& runs, const std::string& title,
 /// What makes a page: the program's version and the machine.
 std::string report_footer();
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

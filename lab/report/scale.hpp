@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 struct Tick {
   double value = 0.0;
@@ -38,4 +38,4 @@ class Scale {
 /// "10⁻³²"
 std::string power_of_ten(int exponent);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

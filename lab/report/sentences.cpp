@@ -10,7 +10,7 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/search/teleport_tally.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -297,4 +297,4 @@ Finding level_finding(const Experiment& experiment, double tolerance, double dis
           tally.largest_drift <= tolerance ? Verdict::seen : Verdict::not_seen};
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

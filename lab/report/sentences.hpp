@@ -8,7 +8,7 @@
 
 /// One sentence per figure: what one should see in it, and whether it was seen, from the traces and
 /// the certificates alone.
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// What is compared in a figure.
 struct Measure {
@@ -34,4 +34,4 @@ Finding same_loss_finding(const Experiment& experiment);
 /// the best trajectory's end from the minimum, told where there are no teleports.
 Finding level_finding(const Experiment& experiment, double tolerance, double distance);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

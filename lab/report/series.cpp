@@ -9,7 +9,7 @@
 
 #include "lab/text/suggestion.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -276,4 +276,4 @@ CurveFigure curves(const Experiment& experiment, const std::string& column, cons
   return figure;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -7,7 +7,7 @@
 #include "lab/report/figure.hpp"
 #include "lab/runs/run_reader.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// Runs of one configuration, which differ in their seeds.
 struct RunSeries {
@@ -59,4 +59,4 @@ CurveFigure curves(const Experiment& experiment, const std::string& column, cons
 /// The squared gradient of the example of each series against its loss.
 CurveFigure gradient_against_loss(const Experiment& experiment);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

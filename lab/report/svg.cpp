@@ -8,7 +8,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::string_view series_colour(int index) {
   return colours.at(static_cast<std::size_t>(index));
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -8,7 +8,7 @@
 
 #include "lab/report/figure.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// Text as it must stand in HTML and SVG: & < > " ' escaped, control characters and what is not
 /// UTF-8 replaced by U+FFFD.
@@ -66,4 +66,4 @@ struct LegendPlace {
 std::vector<LegendPlace> legend_places(const std::vector<std::string>& texts, double left,
                                        double right);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 
@@ -64,4 +64,4 @@ std::vector<std::string> experiment_names(const fs::path& directory) {
   return names;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "lab/options/given.hpp"
 #include "symport/core/types.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 inline constexpr const char* experiment_file_name = "experiment.toml";
 
@@ -140,4 +140,4 @@ Experiment read_experiment(const std::filesystem::path& directory, const std::st
 /// The names of the experiments below a directory, sorted.
 std::vector<std::string> experiment_names(const std::filesystem::path& directory);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -14,7 +14,7 @@
 #include "lab/data/catalog.hpp"
 #include "lab/text/suggestion.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 
@@ -45,7 +45,7 @@ class ExperimentFile {
     if (out_.command != "train" && out_.command != "optimize") {
       fail(root_, "command", fmt::format("found '{}', allowed is train, optimize", out_.command));
     }
-    command_ = out_.command == "train" ? train_command() : optimize_command();
+    keys_ = (out_.command == "train" ? cli::train_command() : cli::optimize_command()).keys();
     toml::table quick = table(root_, "quick");
     out_.seeds = seeds(root_);
     if (quick.contains("seeds")) {
@@ -160,8 +160,8 @@ class ExperimentFile {
 
   /// Both forms are checked, whichever is asked for.
   Given options(const toml::table& full, const toml::table& quick) const {
-    const Given all = given_by(full, file_, command_);
-    Given given = given_by(quick, file_, command_);
+    const Given all = given_by(full, file_, out_.command, keys_);
+    Given given = given_by(quick, file_, out_.command, keys_);
     if (!quick_) return all;
     given.merge(all);
     return given;
@@ -187,7 +187,7 @@ class ExperimentFile {
         }
         one.insert(key, *list->get(i));
       }
-      Given given = given_by(one, file_, command_);
+      Given given = given_by(one, file_, out_.command, keys_);
       if (quick_ && std::find(few.begin(), few.end(), all[i]) == few.end()) continue;
       axis.values.push_back(all[i]);
       axis.options.push_back(std::move(given));
@@ -338,7 +338,7 @@ class ExperimentFile {
   fs::path file_;
   bool quick_;
   toml::table root_;
-  Command command_{};
+  std::vector<Option> keys_{};
   Experiment out_{};
 };
 
@@ -352,4 +352,4 @@ Experiment read_experiment(const fs::path& directory, const std::string& name, b
   return experiment;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -10,7 +10,7 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/search/teleport_tally.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -254,4 +254,4 @@ report::Report experiment_report(const Reproduction& result) {
   return out;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -4,11 +4,11 @@
 #include "lab/report/report.hpp"
 #include "lab/reproduce/reproduction.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// The page of an experiment: what one should see and whether it was seen, the expected numbers
 /// beside those found, the figures along its axes or of its runs, their tables, and the file
 /// itself.
 report::Report experiment_report(const Reproduction& result);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -13,12 +13,11 @@
 #include <numeric>
 #include <thread>
 
-#include "commands/optimize.hpp"
-#include "commands/train.hpp"
 #include "lab/runs/interruption.hpp"
+#include "lab/runs/run_writer.hpp"
 #include "symport/search/teleport_tally.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 
@@ -34,7 +33,7 @@ bool is_complete(const fs::path& folder) {
 /// Runs one method with one seed into its folder; false when it was interrupted. While it computes
 /// it holds `alone`, if there is one: its time is reported. Files are written beside the next run.
 bool run_one(const Experiment& experiment, const Given& options, const fs::path& folder,
-             std::mutex* alone) {
+             std::mutex* alone, const std::function<void(const std::string&)>& warn) {
   std::unique_lock<std::mutex> computing;
   if (alone) computing = std::unique_lock(*alone);
   const bool resume = fs::exists(folder / "config.toml");
@@ -55,7 +54,7 @@ bool run_one(const Experiment& experiment, const Given& options, const fs::path&
                     },
                     {.watch = [](const TrainingProgress&) { return !interrupted(); },
                      .epoch_done = [](const TrainingRow&) {},
-                     .warn = [](const std::string& text) { print_error(text + "\n"); }});
+                     .warn = warn});
   if (alone) computing.unlock();
   write_training(result, *directory);
   return result.status != RunStatus::interrupted;
@@ -255,8 +254,9 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
     }
     const fs::path folder = place / fmt::format("{}-{}", one.run.folder(), seed);
     if (!is_complete(folder) &&
-        !run_one(experiment, given, folder, experiment.clock ? &alone : nullptr))
+        !run_one(experiment, given, folder, experiment.clock ? &alone : nullptr, options.warn)) {
       return false;
+    }
     one.seeds[k] = report::read_runs({folder.string()}).at(0);
     one.seeds[k].name = one.run.name;
     return true;
@@ -272,4 +272,4 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
   return result;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

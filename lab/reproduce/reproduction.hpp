@@ -9,7 +9,7 @@
 #include "lab/reproduce/experiment.hpp"
 #include "lab/runs/run_reader.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// A run of an experiment with all its seeds.
 struct RunResults {
@@ -42,6 +42,8 @@ struct ReproductionOptions {
   std::optional<std::string> data_directory = std::nullopt;
   /// Told when a run begins: "SGD, seed 1 (3 of 30)".
   std::function<void(const std::string&)> begins = [](const std::string&) {};
+  /// Told what went wrong in a run that goes on all the same.
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
 /// Makes the runs that are not complete yet, and compares. As many runs at the same time as the
@@ -53,4 +55,4 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
 /// What numbers at places x come to; see `Reduction`.
 double reduced(Reduction reduction, const std::vector<double>& x, const std::vector<double>& y);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

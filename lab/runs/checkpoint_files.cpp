@@ -4,7 +4,7 @@
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 
@@ -70,4 +70,4 @@ void CheckpointFiles::require_ours(const Found& found) const {
 
 void CheckpointFiles::clear() const { fs::remove_all(directory_); }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

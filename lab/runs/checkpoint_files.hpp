@@ -7,7 +7,7 @@
 
 #include "symport/data/array.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// The checkpoints of a run directory: `checkpoint/latest.npz` and, should that one be damaged,
 /// `checkpoint/previous.npz`. Each is written whole or not at all and carries checksums, so at
@@ -48,4 +48,4 @@ class CheckpointFiles {
   Identity identity_;
 };
 
-}  // namespace symport::cli
+}  // namespace symport::lab

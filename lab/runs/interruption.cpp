@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -30,4 +30,4 @@ void watch_for_interruption() {
 
 bool interrupted() { return asked_to_stop.load(std::memory_order_relaxed); }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

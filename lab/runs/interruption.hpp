@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP only asks to stop (`interrupted()`); the second
 /// ends the program at once. Signals that are ignored already (nohup) stay so.
@@ -9,4 +9,4 @@ void watch_for_interruption();
 
 bool interrupted();
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -31,4 +31,4 @@ std::string machine_text() {
                      known ? system.release : "", known ? system.machine : "");
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// The machine in a line: "AMD EPYC 7B13, 2 processors, Linux 6.1.0 x86_64".
 std::string machine_text();
 
-}  // namespace symport::cli
+}  // namespace symport::lab

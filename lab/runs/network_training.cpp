@@ -15,7 +15,7 @@
 #include "symport/training/train.hpp"
 #include "symport/training/train_minibatch.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -391,4 +391,4 @@ TrainingResult train_network(const TrainingOptions& options, const Given& given,
                                                 : train_in<double>(options, given, open, observer);
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

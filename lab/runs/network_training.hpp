@@ -11,7 +11,7 @@
 #include "symport/training/run_status.hpp"
 #include "symport/training/trace.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// One row of the result: a step of full batches, or an epoch of mini-batches.
 struct TrainingRow {
@@ -72,4 +72,4 @@ TrainingResult train_network(const TrainingOptions& options, const Given& given,
                              const std::function<TrainingPlace()>& open,
                              const TrainingObserver& observer);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

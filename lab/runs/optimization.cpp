@@ -6,7 +6,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::string Optimization::config() const {
       entries);
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

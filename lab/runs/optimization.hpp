@@ -11,7 +11,7 @@
 #include "lab/options/registry.hpp"
 #include "symport/training/train.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// What is asked of one run on a test function. Unset: the function, the optimizer or the search
 /// decides.
@@ -72,4 +72,4 @@ class Optimization {
   RunSummary summary_;
 };
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -13,7 +13,7 @@
 #include "symport/data/atomic_file.hpp"
 #include "symport/data/npz.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 
@@ -116,4 +116,4 @@ void RunDirectory::write(const fs::path& name,
   }
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -10,7 +10,7 @@
 
 #include "symport/data/array.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// A directory for the results of a run. It is made when the run is about to start, so that a bad
 /// path is found before the work is done, and taken away again if nothing was written.
@@ -52,4 +52,4 @@ class RunDirectory {
   int descriptor_ = -1;  ///< of the directory, which holds the lock
 };
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -18,7 +18,7 @@
 #include "lab/text/errors.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -230,4 +230,4 @@ std::vector<Run> read_runs(const std::vector<std::string>& directories) {
   return runs;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

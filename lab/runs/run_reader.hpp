@@ -9,7 +9,7 @@
 
 #include "symport/search/certificate.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 /// The columns of a trace.csv by name.
 struct TraceColumns {
@@ -54,4 +54,4 @@ TraceColumns parse_trace(std::string_view csv, const std::string& file);
 /// Throws UsageError unless runs of that version can be read: from 0.1 to this program's own.
 void check_version(const std::string& version, const std::string& origin);
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

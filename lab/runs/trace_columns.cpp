@@ -7,7 +7,7 @@
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 
 namespace {
 
@@ -93,4 +93,4 @@ TraceColumns parse_trace(std::string_view csv, const std::string& file) {
   return trace;
 }
 
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "symport/core/invalid_argument.hpp"
 
-namespace symport::cli {
-
-/// What the program returns; others script against it.
-enum ExitCode : int {
-  exit_done = 0,
-  exit_failed = 1,  ///< a numerical failure, a failed check, or a result that could not be written
-  exit_usage = 2,   ///< bad usage or input; nothing was written
-  exit_interrupted = 130,
-};
+namespace symport::lab {
 
 /// Bad usage or input, at the edge: says which flag, file or key, what was found, what is allowed.
 class UsageError : public std::runtime_error {
@@ -44,20 +35,4 @@ decltype(auto) blaming(const std::string& origin, Action&& action) {
   }
 }
 
-/// Does both, also when one of them cannot write; the failure is thrown on when both were tried.
-template <class First, class Second>
-void do_both(const First& first, const Second& second) {
-  try {
-    first();
-  } catch (const OutputError&) {
-    second();
-    throw;
-  }
-  second();
-}
-
-/// Runs `action`; whatever it throws becomes a message on stderr, headed by `program` (the words
-/// that were typed, "symport optimize"), and an exit code.
-int guarded(const std::string& program, const std::function<int()>& action);
-
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace symport::cli {
+namespace symport::lab {
 
 Json json_number(double value) {
   if (std::isnan(value)) return "nan";
@@ -44,4 +44,4 @@ std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

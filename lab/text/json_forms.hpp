@@ -8,7 +8,7 @@
 #include "symport/search/certificate.hpp"
 
 /// How the library's values look in JSON. Only files that build JSON include the full library.
-namespace symport::cli {
+namespace symport::lab {
 
 using Json = nlohmann::ordered_json;
 
@@ -23,4 +23,4 @@ Json json_certificate(const Certificate& certificate);
 std::string json_line(const Json& json);
 std::string json_text(const Json& json);
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -8,7 +8,7 @@
 
 #include "symport/core/invalid_argument.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -120,4 +120,10 @@ std::vector<double> parse_list(std::string_view text) {
 
 std::string exact_text(double value) { return fmt::format("{}", value); }
 
-}  // namespace symport::cli
+std::string duration_text(double seconds) {
+  if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+}  // namespace symport::lab

@@ -9,7 +9,7 @@
 
 #include "symport/core/types.hpp"
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// Numbers as people type them: "-1.5e-3", "+2", spaces around. Every character must belong to the
 /// number. All throw InvalidArgument (with a field that the caller replaces by its flag) that
@@ -31,4 +31,7 @@ std::vector<double> parse_list(std::string_view text);
 /// The shortest text that reads back as the same number.
 std::string exact_text(double value);
 
-}  // namespace symport::cli
+/// "40 s", "12 min", "3.5 h".
+std::string duration_text(double seconds);
+
+}  // namespace symport::lab

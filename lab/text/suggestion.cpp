@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace symport::cli {
+namespace symport::lab {
 
 namespace {
 
@@ -65,4 +65,4 @@ std::string join(const std::vector<std::string>& names, std::string_view separat
   return text;
 }
 
-}  // namespace symport::cli
+}  // namespace symport::lab

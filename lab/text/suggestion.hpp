@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace symport::cli {
+namespace symport::lab {
 
 /// The name that was probably meant: the one with the smallest edit distance (insertions,
 /// deletions, replacements, swaps of neighbours), if that is at most a third of the longer word's
@@ -19,4 +19,4 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
 /// "a, b, c"
 std::string join(const std::vector<std::string>& names, std::string_view separator = ", ");
 
-}  // namespace symport::cli
+}  // namespace symport::lab

@@ -9,7 +9,6 @@
 
 #include "cli/process.hpp"
 #include "lab/data/catalog.hpp"
-#include "lab/data/open_data.hpp"
 #include "support/forged_idx.hpp"
 #include "support/own_path.hpp"
 #include "support/packed.hpp"
@@ -20,10 +19,12 @@ namespace symport::cli::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using lab::CatalogEntry;
+using lab::data_catalog;
+using lab::StoredFile;
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using Words = std::vector<std::string>;
 
@@ -220,53 +221,6 @@ TEST_F(DataProgramTest, CtrlCStopsTheDownloadAndLeavesNothing) {
   const int child = std::stoi(read_file(room_ / "pid"));
   EXPECT_EQ(::kill(child, 0), -1) << "it still runs";
   EXPECT_TRUE(fs::is_empty(room_ / "data"));
-}
-
-TEST(OpenData, ReadsImagesAndTables) {
-  const TemporaryDirectory room;
-  const Given given;
-  put_idx_set(room.path() / "both", true);
-  put_idx_set(room.path() / "one", false);
-  const DataSet<float> both = open_data<float>("idx:" + room / "both", {}, given);
-  EXPECT_EQ(both.training->samples(), 3);
-  EXPECT_EQ(both.training->features(), 2);
-  ASSERT_TRUE(both.test);
-  MatrixOf<float> X;
-  Targets<float> targets;
-  both.test->load(std::vector<Index>{0}, X, targets);
-  EXPECT_EQ(X, (MatrixOf<float>{{'x' / 255.0f}, {'y' / 255.0f}}));
-  EXPECT_EQ(targets.classes, std::vector<int>{2});
-  EXPECT_FALSE(open_data<double>("idx:" + room / "one", {}, given).test);
-
-  write_file(room / "t.csv", "a,kind,b\n1,0,2\n3,1,6\n");
-  const DataSet<double> table =
-      open_data<double>("csv:" + room / "t.csv", {.label = "kind"}, given);
-  EXPECT_EQ(table.training->features(), 2);
-  EXPECT_TRUE(table.training->categorical());
-  EXPECT_FALSE(table.test);
-
-  write_file(room.path() / "both/t10k-images.idx3-ubyte", test::forged_idx({1, 1, 3}, "xyz"));
-  EXPECT_THROW(open_data<float>("idx:" + room / "both", {}, given), InvalidArgument);
-}
-
-TEST(OpenData, BlamesTheFlagAndKnowsTheCallersNames) {
-  const TemporaryDirectory room;
-  Given given;
-  given.set("data", {"regresion", "run.toml:3: data"});
-  const auto message = [&](const std::string& spec, const DataOptions& options) {
-    try {
-      open_data<float>(spec, options, given);
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing was refused");
-  };
-  EXPECT_THAT(message("regresion", {.more_names = {"regression"}}),
-              AllOf(HasSubstr("run.toml:3: data: found 'regresion'"),
-                    HasSubstr("did you mean 'regression'?")));
-  EXPECT_THAT(message("mnist", {.data_dir = room.path().string()}),
-              HasSubstr("run.toml:3: data: mnist is not fetched yet"));
-  EXPECT_THAT(message("a.npz", {.label = "x"}), HasSubstr("--label: goes with csv:FILE only"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace symport::cli::testing {
 namespace {
 
+using namespace lab;
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;

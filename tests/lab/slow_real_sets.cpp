@@ -8,7 +8,7 @@
 #include "support/real_sets.hpp"
 #include "symport/data/idx.hpp"
 
-namespace symport {
+namespace symport::lab {
 namespace {
 
 using ::testing::Each;
@@ -63,4 +63,4 @@ TEST(RealSets, Cifar10IsAsPublished) {
 }
 
 }  // namespace
-}  // namespace symport
+}  // namespace symport::lab

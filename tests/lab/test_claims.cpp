@@ -15,7 +15,7 @@
 #include "symport/data/npy.hpp"
 #include "symport/data/npz.hpp"
 
-namespace symport {
+namespace symport::lab {
 namespace {
 
 using test::forged_idx;
@@ -107,4 +107,4 @@ TEST(Claims, TheBoundsOfTheseTestsHold) {
 }
 
 }  // namespace
-}  // namespace symport
+}  // namespace symport::lab

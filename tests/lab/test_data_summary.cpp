@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace symport {
+namespace symport::lab {
 namespace {
 
 using ::testing::DoubleEq;
@@ -43,4 +43,4 @@ TEST(DataSummary, OfSamplesWithTargetsAndWithClasses) {
 }
 
 }  // namespace
-}  // namespace symport
+}  // namespace symport::lab

@@ -16,7 +16,7 @@
 #include "symport/data/npy.hpp"
 #include "symport/data/npz.hpp"
 
-namespace symport {
+namespace symport::lab {
 namespace {
 
 std::size_t place(Random& random, std::size_t size) {
@@ -146,4 +146,4 @@ TEST(Mutations, NoFlippedBitOfAnArchiveChangesAnArray) {
 }
 
 }  // namespace
-}  // namespace symport
+}  // namespace symport::lab

@@ -7,7 +7,7 @@
 #include "support/refusal.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace symport {
+namespace symport::lab {
 namespace {
 
 using test::forged_png;
@@ -81,4 +81,4 @@ TEST(PngRows, RefuseEverythingElseByName) {
 }
 
 }  // namespace
-}  // namespace symport
+}  // namespace symport::lab

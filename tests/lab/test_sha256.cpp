@@ -6,7 +6,7 @@
 #include "support/refusal.hpp"
 #include "support/temporary_directory.hpp"
 
-namespace symport {
+namespace symport::lab {
 namespace {
 
 std::string hex_of(std::string_view bytes) {
@@ -47,4 +47,4 @@ TEST(Sha256, NothingMayFollowTheEnd) {
 }
 
 }  // namespace
-}  // namespace symport
+}  // namespace symport::lab

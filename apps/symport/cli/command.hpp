@@ -5,21 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/errors.hpp"
 #include "lab/options/given.hpp"
+#include "lab/options/option.hpp"
 
 namespace symport::cli {
 
-/// One option of a command: `--search-steps` on the command line, `search-steps` in a configuration
-/// file.
-struct Option {
-  std::string name;
-  std::string value;  ///< what stands behind it in the help: "RATE|auto"; empty: a switch
-  std::string help;   ///< its default included, printed from where the default is defined
-  std::string group = "Options";
-  /// A positional that takes every word that is left, or a flag that may be given again and again;
-  /// in a configuration file a list of strings (`Given::list`).
-  bool many = false;
-};
+using lab::Given;
+using lab::Option;
 
 /// A command of the program, as data: the command line, its help and the configuration files are
 /// all made from it. A new command is a new file in commands/ and a line in `all_commands`.
@@ -31,6 +24,13 @@ struct Command {
   std::vector<Option> positionals;
   std::vector<Option> options;
   std::function<int(const Given&)> run;  ///< returns the exit code
+
+  /// What a configuration file of the command may hold.
+  std::vector<Option> keys() const {
+    std::vector<Option> all = positionals;
+    all.insert(all.end(), options.begin(), options.end());
+    return all;
+  }
 };
 
 /// Flags that every command with a result understands.

@@ -18,6 +18,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 std::string flag(const Option& option) { return "--" + option.name; }
@@ -179,7 +181,8 @@ int dispatch(std::vector<std::string> arguments, const std::vector<Command>& com
     }
     if (!leftovers.empty()) reject_leftover(leftovers[0], command.name, {});
     Given given = subcommand.given();
-    if (const auto file = given.text("config")) given.merge(read_config(*file, command));
+    if (const auto file = given.text("config"))
+      given.merge(read_config(*file, command.name, command.keys()));
     return command.run(given);
   }
   if (!app.remaining().empty()) {

@@ -12,6 +12,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 std::vector<Command> all_commands() {
   return {optimize_command(), train_command(),     teleport_command(),
           compare_command(),  reproduce_command(), report_command(),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "commands/compare_text.hpp"
 #include "commands/report_file.hpp"
 #include "commands/train.hpp"
 #include "lab/compare/output.hpp"
@@ -14,6 +15,8 @@
 #include "terminal/progress.hpp"
 
 namespace symport::cli {
+
+using namespace lab;
 
 namespace {
 
@@ -210,8 +213,7 @@ int run_compare(const Given& given) {
         if (page) page->write(compare::compare_report(result));
       },
       [&] {
-        print(json ? compare::compare_json(result)
-                   : compare::compare_text(result, Style::for_stdout()));
+        print(json ? compare::compare_json(result) : compare_text(result, Style::for_stdout()));
       });
   for (const auto& written :
        {directory ? directory->path() : fs::path(), page ? page->path() : fs::path()}) {

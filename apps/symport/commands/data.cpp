@@ -5,10 +5,14 @@
 
 #include "commands/data_report.hpp"
 #include "lab/options/registry.hpp"
+#include "lab/runs/interruption.hpp"
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
+#include "terminal/stage_progress.hpp"
 
 namespace symport::cli {
+
+using namespace lab;
 
 namespace {
 
@@ -39,11 +43,7 @@ int fetch_set(const Given& given) {
   const DataDirectory directory = data_directory(given.text("data-dir"));
   const bool shown = !given.is_on("quiet") && !given.is_on("no-progress");
   try {
-    FetchResult result;
-    {
-      StageProgress progress(name, shown);
-      result = fetch_data(entry, directory, {.force = given.is_on("force")}, progress);
-    }
+    const FetchResult result = fetch_with_progress(entry, directory, given.is_on("force"), shown);
     print(given.is_on("json") ? fetch_json(entry, directory, result)
                               : fetch_text(entry, directory, result));
     return exit_done;
@@ -84,6 +84,19 @@ int run_data(const Given& given) {
 }
 
 }  // namespace
+
+FetchResult fetch_with_progress(const CatalogEntry& entry, const DataDirectory& directory,
+                                bool force, bool shown) {
+  StageProgress progress(entry.name, shown);
+  return fetch_data(entry, directory,
+                    {.force = force,
+                     .keep_going =
+                         [&] {
+                           progress.tick();
+                           return !interrupted();
+                         },
+                     .begins = [&](const std::string& stage) { progress.begin(stage); }});
+}
 
 Command data_command() {
   std::vector<Option> options = data_flags("Data");

@@ -2,10 +2,15 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "lab/data/fetch.hpp"
 
 namespace symport::cli {
 
 /// `symport data list|fetch|describe`: the sets that can be trained on.
 Command data_command();
+
+/// `lab::fetch_data`, with its stages on stderr if they are to be shown, until it is interrupted.
+lab::FetchResult fetch_with_progress(const lab::CatalogEntry& entry,
+                                     const lab::DataDirectory& directory, bool force, bool shown);
 
 }  // namespace symport::cli

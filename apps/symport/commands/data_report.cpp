@@ -12,6 +12,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace fs = std::filesystem;
 
 namespace {

@@ -23,24 +23,24 @@ struct FileReport {
 /// All that `symport data describe` has to say.
 struct DataReport {
   std::string name;
-  const CatalogEntry* entry = nullptr;  ///< for sets of the catalogue
-  DataSummary training;
-  std::optional<DataSummary> test = std::nullopt;
+  const lab::CatalogEntry* entry = nullptr;  ///< for sets of the catalogue
+  lab::DataSummary training;
+  std::optional<lab::DataSummary> test = std::nullopt;
   std::vector<FileReport> files;
 };
 
 /// Reads the data and its files' hashes. Throws as open_data does, blaming `origin` for the name.
-DataReport describe_data(const std::string& name, const DataOptions& options, const Given& given,
-                         const std::string& origin);
+DataReport describe_data(const std::string& name, const lab::DataOptions& options,
+                         const lab::Given& given, const std::string& origin);
 
 std::string describe_text(const DataReport& report, const Style& style);
 std::string describe_json(const DataReport& report);
-std::string catalog_text(const DataDirectory& directory, const Style& style);
-std::string catalog_json(const DataDirectory& directory);
-std::string fetch_text(const CatalogEntry& entry, const DataDirectory& directory,
-                       const FetchResult& result);
-std::string fetch_json(const CatalogEntry& entry, const DataDirectory& directory,
-                       const FetchResult& result);
+std::string catalog_text(const lab::DataDirectory& directory, const Style& style);
+std::string catalog_json(const lab::DataDirectory& directory);
+std::string fetch_text(const lab::CatalogEntry& entry, const lab::DataDirectory& directory,
+                       const lab::FetchResult& result);
+std::string fetch_json(const lab::CatalogEntry& entry, const lab::DataDirectory& directory,
+                       const lab::FetchResult& result);
 
 /// "54.9 MB", in powers of 1000.
 std::string size_text(std::uint64_t bytes);

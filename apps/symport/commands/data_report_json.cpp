@@ -6,6 +6,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 Json provenance(const CatalogEntry& entry) {

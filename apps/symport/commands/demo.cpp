@@ -19,6 +19,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 /// A function with the schedule and the rate of the fixed search: the paper's where it has them

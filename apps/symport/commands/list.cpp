@@ -13,6 +13,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 struct Line {

@@ -13,6 +13,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 /// "ascent 10, fixed 10, random 10": the defaults of an option that not every search has.

@@ -6,6 +6,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 constexpr Index numbers_shown = 8;

@@ -16,6 +16,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 namespace fs = std::filesystem;

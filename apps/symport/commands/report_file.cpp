@@ -14,6 +14,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace fs = std::filesystem;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "lab/data/fetch.hpp"
+#include "commands/data.hpp"
 #include "lab/options/registry.hpp"
 #include "lab/report/page.hpp"
 #include "lab/report/pictures.hpp"
@@ -23,6 +23,8 @@
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {
+
+using namespace lab;
 
 namespace fs = std::filesystem;
 
@@ -53,8 +55,7 @@ class DataFetcher {
     if (directory.complete(entry)) return std::nullopt;
     if (const auto known = failed_.find(name); known != failed_.end()) return known->second;
     try {
-      StageProgress progress(name, shown_);
-      fetch_data(entry, directory, {}, progress);
+      fetch_with_progress(entry, directory, false, shown_);
       return std::nullopt;
     } catch (const FetchError& error) {
       return failed_[name] = error.what();
@@ -187,6 +188,7 @@ int run_reproduce(const Given& given) {
     }
     Progress progress(experiment.name, 1);
     ReproductionOptions options{.out = out, .data_directory = given.text("data-dir")};
+    options.warn = [](const std::string& text) { print_error(text + "\n"); };
     if (shown) {
       options.begins = [&](const std::string& what) {
         progress.message(experiment.name + ": " + what);

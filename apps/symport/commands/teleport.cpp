@@ -21,6 +21,8 @@
 
 namespace symport::cli {
 
+using namespace lab;
+
 namespace {
 
 /// The flag's text; without it the command cannot do anything.

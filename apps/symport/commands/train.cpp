@@ -10,11 +10,14 @@
 
 #include "commands/report_file.hpp"
 #include "lab/runs/interruption.hpp"
+#include "lab/text/parse_numbers.hpp"
 #include "symport/search/teleport_tally.hpp"
 #include "terminal/progress.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {
+
+using namespace lab;
 
 namespace {
 
@@ -126,7 +129,9 @@ Given resumed(const Given& given, const std::string& directory) {
     }
   }
   Given all = given;
-  all.merge(read_config(std::filesystem::path(directory) / "config.toml", train_command()));
+  const Command command = train_command();
+  all.merge(
+      read_config(std::filesystem::path(directory) / "config.toml", command.name, command.keys()));
   return all;
 }
 
@@ -154,7 +159,7 @@ class TrainingReporter {
       text += fmt::format(" ({:.2f} % right)", 100.0 * row.valid_accuracy);
     }
     text += fmt::format(", {:.0f} samples/s", samples_a_second());
-    progress_.message(text + fmt::format(", {} so far", Progress::duration(seconds())));
+    progress_.message(text + fmt::format(", {} so far", duration_text(seconds())));
   }
 
   void warn(const std::string& text) {
@@ -177,7 +182,7 @@ class TrainingReporter {
                                            : fmt::format("step {}/{}", at.step, at.steps);
     return fmt::format("{} {} {:3.0f} %  loss {:.4g}  {:.0f} samples/s  {} left", where,
                        Progress::bar(part), 100.0 * part, at.loss, samples_a_second(),
-                       Progress::duration(left));
+                       duration_text(left));
   }
 
   bool quiet_, shown_;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.hpp"
-#include "lab/runs/network_training.hpp"
+#include "lab/runs/run_writer.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -12,10 +12,7 @@ namespace symport::cli {
 /// `symport train`: Algorithms 1 (full batches) and 2 (mini-batches) on a network.
 Command train_command();
 
-/// The result as one JSON object, and as text for people.
-std::string train_json(const TrainingResult& result);
-std::string train_text(const TrainingResult& result, const Style& style);
-/// model.npz, config.toml, trace.csv, teleports.jsonl and at last summary.json.
-void write_training(const TrainingResult& result, RunDirectory& directory);
+/// The result as text for people.
+std::string train_text(const lab::TrainingResult& result, const Style& style);
 
 }  // namespace symport::cli

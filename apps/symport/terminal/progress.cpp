@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lab/text/parse_numbers.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -30,7 +31,7 @@ std::string Progress::line(const TraceRow& row) const {
   const double done = static_cast<double>(row.step) / static_cast<double>(steps_);
   const double left = done > 0.0 ? row.seconds * (1.0 - done) / done : 0.0;
   return fmt::format("{}: step {} of {} ({:.0f} %), loss {:.4g}, {} left", title_, row.step, steps_,
-                     100.0 * done, row.loss, duration(left));
+                     100.0 * done, row.loss, lab::duration_text(left));
 }
 
 void Progress::update(const TraceRow& row) {
@@ -61,12 +62,6 @@ std::string Progress::bar(double part) {
   if (full < width) bar += '>';
   bar.resize(width, ' ');
   return "[" + bar + "]";
-}
-
-std::string Progress::duration(double seconds) {
-  if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
-  return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
 }  // namespace symport::cli

@@ -36,8 +36,6 @@ class Progress {
   bool on_terminal() const { return on_terminal_; }
   /// "[=====>    ]" for a part between 0 and 1.
   static std::string bar(double part);
-  /// "40 s", "12 min", "3.5 h".
-  static std::string duration(double seconds);
 
  private:
   std::string line(const TraceRow& row) const;

@@ -42,7 +42,8 @@ bool is_terminal(int descriptor) {
 void print(std::string_view text) {
   const int error = write_all(STDOUT_FILENO, text);
   if (error != 0 && error != EPIPE) {
-    throw OutputError(fmt::format("cannot write to standard output: {}", std::strerror(error)));
+    throw lab::OutputError(
+        fmt::format("cannot write to standard output: {}", std::strerror(error)));
   }
 }
 

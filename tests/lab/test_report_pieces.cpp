@@ -15,7 +15,7 @@
 #include "lab/text/errors.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 namespace {
 
 using ::testing::ElementsAre;
@@ -213,4 +213,4 @@ TEST(Versions, FromTheFirstToThisProgramsAreRead) {
 }
 
 }  // namespace
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

@@ -13,7 +13,7 @@
 #include "lab/report/svg.hpp"
 #include "symport/objectives/booth.hpp"
 
-namespace symport::cli::report {
+namespace symport::lab::report {
 namespace {
 
 using ::testing::ElementsAre;
@@ -271,4 +271,4 @@ TEST(PageData, WritesAColumnOnceAndRegularOnesShort) {
 }
 
 }  // namespace
-}  // namespace symport::cli::report
+}  // namespace symport::lab::report

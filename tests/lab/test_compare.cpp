@@ -5,7 +5,7 @@
 #include "lab/compare/trial.hpp"
 #include "lab/options/registry.hpp"
 
-namespace symport::cli::testing {
+namespace symport::lab {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -66,4 +66,4 @@ TEST(CompareStart, IsSpreadAroundTheUsualOne) {
 }
 
 }  // namespace
-}  // namespace symport::cli::testing
+}  // namespace symport::lab

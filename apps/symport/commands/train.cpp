@@ -83,7 +83,10 @@ std::vector<Option> options() {
       {"seed", "N",
        fmt::format("of generated data, weights, order and searches (default {})", defaults.seed),
        run},
-      {"config", "FILE", "options from a TOML file, such as a run's config.toml; flags win", run},
+      {"config", "FILE",
+       "options from a TOML file, such as a run's config.toml; flags win; not in the file:\n"
+       "--out, --report, --force, --resume",
+       run},
       {"resume", "DIR",
        "go on with the run in this directory from its last checkpoint; --epochs (or --steps) may\n"
        "make it longer",

@@ -207,5 +207,43 @@ TEST(Safety, EveryOptionThatNamesAnOutputIsForTheCommandLineOnly) {
   }
 }
 
+TEST(Safety, NamesOfExperimentsRunsAndFiguresStayInTheirDirectory) {
+  for (const std::string name : {"..", ".", "../../evil", "/evil", "a/../../../evil", "..!", ""}) {
+    const std::string folder = lab::ExperimentRun{name, {}}.folder();
+    EXPECT_EQ(folder.find('/'), std::string::npos) << name;
+    EXPECT_FALSE(folder.starts_with(".")) << name;
+  }
+  const std::string experiment =
+      "title = \"a\"\nsee = \"b\"\ncommand = \"train\"\nseeds = [1]\n[options]\ndata = "
+      "\"regression\"\nsteps = 3\n[axis.\"../../evil\"]\nlabel = \"x\"\nvalues = [1]\n"
+      "lr = [0.001]\n[[run]]\nname = \"../../../evil\"\npanel = \"../evil\"\n"
+      "over = \"../../evil\"\n";
+  const std::string figure =
+      "[[figure]]\ntitle = \"a\"\nsee = \"b\"\nlabel = \"c\"\nruns = [\"../../../evil\"]\n"
+      "column = \"train_loss\"\n";
+  const TemporaryDirectory directory;
+  const fs::path inside = directory.path() / "a/b";
+  const fs::path file = inside / "experiments/one/experiment.toml";
+  fs::create_directories(file.parent_path());
+  const Words words{"reproduce", "--out", "out", "--figures", "pictures", "--quiet"};
+  for (const std::string id : {"x/../../../evil", "/evil", "..", "x/y", ""}) {
+    write_file(file, experiment + figure + "id = \"" + id + "\"\n");
+    const auto before = contents_of(directory.path());
+    const Finished run = symport(words, {.directory = inside});
+    EXPECT_EQ(run.exit_code, 2) << id;
+    EXPECT_THAT(run.err, HasSubstr("experiment.toml:22: id: ")) << id;
+    EXPECT_EQ(contents_of(directory.path()), before) << id;
+  }
+  write_file(file, experiment + figure + "id = \"end\"\n");
+  const Finished run = symport(words, {.directory = inside});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(fs::exists(inside / "pictures/one-end.svg"));
+  for (const auto& [name, content] : contents_of(directory.path())) {
+    const bool expected = name == "a" || name == "a/b" || name.starts_with("a/b/out") ||
+                          name.starts_with("a/b/pictures") || name.starts_with("a/b/experiments");
+    EXPECT_TRUE(expected) << name;
+  }
+}
+
 }  // namespace
 }  // namespace symport::cli::testing

@@ -148,10 +148,9 @@ std::vector<ConfigEntry> config_entries(const TrainingOptions& options, bool wit
 }  // namespace
 
 std::string training_config(const TrainingOptions& options) {
-  return config_text(
-      fmt::format("A run of symport {}. To repeat it:\n  symport train --config config.toml",
-                  version()),
-      config_entries(options, true));
+  return config_text(fmt::format("{} {}. To repeat it:\n  symport train --config config.toml",
+                                 run_heading, version()),
+                     config_entries(options, true));
 }
 
 std::string training_identity(const TrainingOptions& options) {

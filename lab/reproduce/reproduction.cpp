@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "lab/runs/interruption.hpp"
+#include "lab/runs/removal.hpp"
 #include "lab/runs/run_writer.hpp"
 #include "symport/search/teleport_tally.hpp"
 
@@ -24,6 +25,21 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Of one run with one seed, below the directory of results.
+fs::path folder_of(const Experiment& experiment, const ExperimentRun& run, std::uint64_t seed) {
+  return (fs::path(experiment.name) / fmt::format("{}-{}", run.folder(), seed)).lexically_normal();
+}
+
+std::vector<fs::path> folders_of(const Experiment& experiment) {
+  std::vector<fs::path> folders;
+  for (const ExperimentRun& run : experiment.runs) {
+    for (const std::uint64_t seed : experiment.seeds) {
+      folders.push_back(folder_of(experiment, run, seed));
+    }
+  }
+  return folders;
+}
 
 bool is_complete(const fs::path& folder) {
   if (!fs::exists(folder / "summary.json")) return false;
@@ -227,6 +243,33 @@ double reduced(Reduction reduction, const std::vector<double>& x, const std::vec
   return logarithmic ? xy / xx : xy * xy / (xx * yy);
 }
 
+std::string page_of(const Experiment& experiment) { return experiment.name + ".html"; }
+
+void require_places(const Experiment& experiment, const fs::path& out, const std::string& origin) {
+  const auto refuse = [&](const fs::path& path, const std::string& problem) {
+    throw UsageError(origin, fmt::format("found '{}', {}; choose another directory for the results",
+                                         path.string(), problem));
+  };
+  std::error_code ignored;
+  const fs::path source = out / experiment.name / experiment_file_name;
+  if (fs::exists(source, ignored)) refuse(source, "which is an experiment");
+  RunDirectory::refuse_link(out, page_of(experiment), origin);
+  const std::vector<fs::path> names = files_of_a_run();
+  for (const fs::path& folder : folders_of(experiment)) {
+    RunDirectory::refuse_links(out, folder, origin);
+    const fs::path path = out / folder;
+    if (RunDirectory::holds_a_run(path)) continue;
+    const auto taken = std::find_if(names.begin(), names.end(), [&](const fs::path& name) {
+      return fs::exists(path / name, ignored);
+    });
+    if (taken != names.end()) refuse(path / *taken, "which no run wrote");
+  }
+}
+
+void remove_earlier_runs(const Experiment& experiment, const fs::path& out) {
+  for (const fs::path& folder : folders_of(experiment)) remove_run(out, folder);
+}
+
 std::optional<Reproduction> reproduce(const Experiment& experiment,
                                       const ReproductionOptions& options) {
   const auto began = std::chrono::steady_clock::now();
@@ -234,8 +277,7 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
   for (const ExperimentRun& run : experiment.runs) {
     result.results.push_back({run, std::vector<report::Run>(experiment.seeds.size())});
   }
-  const fs::path place = options.out / experiment.name;
-  fs::create_directories(place);
+  fs::create_directories(options.out / experiment.name);
   const std::size_t all = experiment.runs.size() * experiment.seeds.size();
   std::atomic<std::size_t> begun{0};
   std::mutex guard, alone;
@@ -252,7 +294,7 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
     if (options.data_directory && experiment.command == "train") {
       given.set("data-dir", {*options.data_directory, "--data-dir"});
     }
-    const fs::path folder = place / fmt::format("{}-{}", one.run.folder(), seed);
+    const fs::path folder = options.out / folder_of(experiment, one.run, seed);
     if (!is_complete(folder) &&
         !run_one(experiment, given, folder, experiment.clock ? &alone : nullptr, options.warn)) {
       return false;

@@ -245,5 +245,56 @@ TEST(Safety, NamesOfExperimentsRunsAndFiguresStayInTheirDirectory) {
   }
 }
 
+/// Links in a run directory, each to something outside of it.
+TEST(Safety, NothingIsWrittenOrRemovedThroughLinks) {
+  const TemporaryDirectory directory;
+  const std::string run = directory / "run", outside = directory / "outside";
+  const Words train{"train", "--data", "regression", "--steps", "3", "--out", run, "--quiet"};
+  const Words optimize{"optimize", "booth", "--steps", "3", "--out", run, "--quiet"};
+  for (const char* name :
+       {"config.toml", "trace.csv", "teleports.jsonl", "summary.json", "model.npz", "checkpoint",
+        "checkpoint/latest.npz", "checkpoint/previous.npz", "checkpoint/next.npz"}) {
+    fs::remove_all(run);
+    fs::remove_all(outside);
+    ASSERT_EQ(symport(train).exit_code, 0);
+    const fs::path link = fs::path(run) / name;
+    fs::create_directories(outside);
+    const fs::path target = fs::path(outside) / link.filename();
+    if (fs::exists(link)) {
+      fs::rename(link, target);
+    } else {
+      write_file(target, "precious");
+    }
+    fs::create_symlink(target, link);
+    const auto before = contents_of(directory.path());
+    const auto expect_refusal = [&](Words words, const Words& more) {
+      words.insert(words.end(), more.begin(), more.end());
+      const Finished done = symport(words);
+      EXPECT_EQ(done.exit_code, 2) << words[0] << " " << name;
+      EXPECT_THAT(done.err, HasSubstr("'" + link.string() + "', a symbolic link")) << words[0];
+      EXPECT_EQ(contents_of(directory.path()), before) << words[0] << " " << name;
+    };
+    expect_refusal(train, {"--force"});
+    expect_refusal(optimize, {"--force"});
+    expect_refusal({"train", "--resume", run, "--steps", "5"}, {});
+  }
+}
+
+TEST(Safety, OneFileOfTheProgramRemovesAndTheOthersDoNot) {
+  const std::regex removal(
+      "(fs::|filesystem::|std::|::)(remove|remove_all|unlink|unlinkat|rmdir)\\(|\\bremove_all\\(");
+  std::vector<std::string> files;
+  const fs::path source = SYMPORT_SOURCE_DIR;
+  for (const char* folder : {"apps", "lab"}) {
+    for (const auto& item : fs::recursive_directory_iterator(source / folder)) {
+      if (!item.is_regular_file()) continue;
+      if (std::regex_search(read_file(item.path()), removal)) {
+        files.push_back(item.path().lexically_relative(source).string());
+      }
+    }
+  }
+  EXPECT_THAT(files, ::testing::ElementsAre("lab/runs/removal.cpp"));
+}
+
 }  // namespace
 }  // namespace symport::cli::testing

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/blas_buffer.hpp"
 #include "core/pool.hpp"
 #include "core/thin_products.hpp"
 #include "symport/core/thread_scope.hpp"
@@ -54,6 +55,7 @@ void half_gram(Index n, Index k, const double* a, Index lda, double* c, Index ld
 void prepare_blas() {
   static const bool once = (openblas_set_num_threads(1), true);
   static_cast<void>(once);
+  require_blas_buffer();
 }
 
 /// On one thread, by the kernel that suits the shape.

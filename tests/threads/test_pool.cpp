@@ -282,5 +282,35 @@ TEST(ThreadScope, OfOtherThreadsDoesNotDisturb) {
   for (const std::vector<int>& mine : done) EXPECT_EQ(mine, std::vector<int>(3, 200));
 }
 
+TEST(Blas, WithoutRoomForAnotherThreadThrowsInsteadOfWaitingForEver) {
+  // Products that take a few milliseconds: more of them at once than OpenBLAS has buffers for.
+  Random random(6);
+  const Matrix A = random.normal_matrix(500, 500), B = random.normal_matrix(500, 500);
+  const auto product = [&] {
+    Matrix C(500, 500);
+    multiply<double>(1, false, A, false, B, 0, C);
+    return C;
+  };
+  const Matrix reference = product();  // the first thread has its room
+  const test::ChildEnd end = test::in_bounded_child(std::size_t{100} << 20, [&] {
+    std::atomic<int> wrong = 0;
+    const auto multiply_often = [&] {
+      for (int round = 0; round < 10; ++round) {
+        try {
+          if (product() != reference) ++wrong;
+        } catch (const std::bad_alloc&) {
+          if (!test::address_space_can_be_limited) ++wrong;
+        }
+      }
+    };
+    {
+      std::vector<std::jthread> callers;
+      for (int i = 0; i < 6; ++i) callers.emplace_back(multiply_often);
+    }
+    if (wrong > 0 || product() != reference) throw std::runtime_error("a wrong product");
+  });
+  EXPECT_FALSE(end.gave_up);
+}
+
 }  // namespace
 }  // namespace symport

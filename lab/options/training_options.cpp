@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "lab/options/threads.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
@@ -89,9 +90,7 @@ TrainingOptions read_training_options(const Given& given) {
   take("teleport-batch-size", positive, options.teleport_batch_size);
   options.how = read_teleport_options(given);
   take("precision", parse_precision, options.precision);
-  take(
-      "threads", [](const std::string& value) { return parse_whole(value, 1, 1024); },
-      options.threads);
+  take("threads", parse_threads, options.threads);
   take("seed", parse_seed, options.seed);
   return options;
 }

@@ -10,6 +10,7 @@
 #include "commands/train.hpp"
 #include "lab/compare/output.hpp"
 #include "lab/options/registry.hpp"
+#include "lab/options/threads.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "lab/text/suggestion.hpp"
 #include "terminal/progress.hpp"
@@ -200,6 +201,11 @@ int run_compare(const Given& given) {
     for (const char* name : {config_name, runs_name, result_name}) {
       RunDirectory::refuse_link(options.out, name, given.origin("out"));
     }
+  }
+  if (!quiet) {
+    const ThreadScope threads(static_cast<int>(given.read("threads", parse_threads).value_or(1)));
+    tell_of_fewer_threads(
+        threads, [](const std::string& text) { print_error("symport compare: " + text + "\n"); });
   }
   compare::Comparison result;
   {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <memory>
 
+#include "core/dense.hpp"
 #include "support/networks.hpp"
-#include "symport/core/dense.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/search/orbit_ascent.hpp"
 #include "symport/symmetries/general_linear.hpp"

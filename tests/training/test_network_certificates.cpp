@@ -53,8 +53,9 @@ struct Teleported {
 
   /// h_m at w, in double.
   Matrix states(const VectorOf<Scalar>& w, Index m) const {
-    problem.objective.forward(w);
-    return problem.objective.h(m).template cast<double>();
+    MlpStates<Scalar> at_w;
+    problem.objective.forward(w, at_w);
+    return problem.objective.h(m, at_w).template cast<double>();
   }
 };
 

@@ -2,6 +2,9 @@
 // Everything that uses more than one thread is in this folder; ./check --tsan runs it under
 // ThreadSanitizer. A limit equal to the threads asked for starts them all, on any machine.
 #include <gtest/gtest.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <time.h>
 
@@ -293,6 +296,10 @@ TEST(Blas, WithoutRoomForAnotherThreadThrowsInsteadOfWaitingForEver) {
   };
   const Matrix reference = product();  // the first thread has its room
   const test::ChildEnd end = test::in_bounded_child(std::size_t{100} << 20, [&] {
+#ifdef __GLIBC__
+    // A heap for each thread would take the addresses that their stacks and matrices need.
+    ::mallopt(M_ARENA_MAX, 1);
+#endif
     std::atomic<int> wrong = 0;
     const auto multiply_often = [&] {
       for (int round = 0; round < 10; ++round) {

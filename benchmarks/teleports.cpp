@@ -18,15 +18,15 @@ namespace {
 constexpr Index batch = 20;
 constexpr double no_cap = std::numeric_limits<double>::infinity();
 
-/// The weights of J and Phi in the objective: J alone, or rate J - rate^2/2 Phi.
-Criterion::Weights weights_of(double rate) {
-  return rate == 0.0 ? Criterion::Weights{1.0, 0.0} : Criterion::Weights{rate, -0.5 * rate * rate};
+/// Of the objective: J alone, or rate J - rate^2/2 Phi.
+Slope slope_of(double rate) {
+  return rate == 0.0 ? Slope{1.0, 0.0} : Slope{rate, -0.5 * rate * rate};
 }
 
 double value_of(Orbit& orbit, double rate) {
-  const auto weights = weights_of(rate);
-  double value = weights.grad_sq * orbit.grad_sq();
-  if (rate != 0.0) value += weights.curvature * orbit.curvature();
+  const Slope slope = slope_of(rate);
+  double value = slope.grad_sq * orbit.grad_sq();
+  if (rate != 0.0) value += slope.curvature * orbit.curvature();
   return value;
 }
 
@@ -37,8 +37,8 @@ double gradient_distance(const Bench& bench, const ImageProblem& problem, double
   theirs = bench.torch.ask(fmt::format("gradient {} {}", rate, path.string())).at(1);
   const auto orbit = GeneralLinear<float>({.max_rank = 0}).orbit(problem.objective, problem.w);
   auto& gl = dynamic_cast<GeneralLinearOrbit<float>&>(*orbit);
-  const auto weights = weights_of(rate);
-  gl.aim(weights.grad_sq, weights.curvature);
+  const Slope slope = slope_of(rate);
+  gl.aim(slope);
   std::ifstream file(path, std::ios::binary);
   double difference = 0.0, size = 0.0;
   for (Index m = 1; m < problem.objective.network().layers(); ++m) {
@@ -91,11 +91,11 @@ double teleport_seconds(const ImageProblem& problem, const BasicSymmetry<float>&
 
 double ascent_seconds(const ImageProblem& problem, double rate, int steps) {
   const auto orbit = GeneralLinear<float>().orbit(problem.objective, problem.w);
-  const auto weights = weights_of(rate);
+  const Slope slope = slope_of(rate);
   double last = value_of(*orbit, rate);
   const double seconds = seconds_of([&] {
     for (int i = 0; i < steps; ++i) {
-      orbit->aim(weights.grad_sq, weights.curvature);
+      orbit->aim(slope);
       if (!orbit->move(ascent_length)) throw std::runtime_error("an ascent step left the domain");
       last = value_of(*orbit, rate);
     }

@@ -10,7 +10,6 @@
 #include "lab/options/threads.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/data/synthetic.hpp"
-#include "symport/symmetries/refusal.hpp"
 #include "symport/training/mlp_file.hpp"
 #include "symport/training/train.hpp"
 #include "symport/training/train_minibatch.hpp"
@@ -230,12 +229,8 @@ class NetworkTraining {
     const auto some = std::span<const Index>(split_.training)
                           .first(std::min(split_.training.size(), static_cast<std::size_t>(batch)));
     load_into(objective, *data_.training, some);
-    blaming_symmetry(given_, [&] {
-      try {
-        plan_.symmetry().orbit(objective, w_);
-      } catch (const Refusal&) {  // a matter of the batch: each teleport says so
-      }
-    });
+    // Whether there is an orbit is a matter of the batch: each teleport says so.
+    blaming_symmetry(given_, [&] { plan_.symmetry().orbit(objective, w_); });
   }
 
   std::optional<Checkpoint<Scalar>> latest_of(const CheckpointFiles& files) const {

@@ -53,9 +53,12 @@ Matrix hessian(const Objective& objective, In<double> w) {
   return 0.5 * (H + H.transpose());
 }
 
+namespace {
+
+/// The Krylov space of the Hessian at w, taken as far as it goes.
 template <Real Scalar>
-double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
-                         Index iterations) {
+Lanczos<Scalar> krylov_space(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                             In<Scalar> start, Index iterations) {
   const Index n = objective.dimension();
   Lanczos<Scalar> krylov(n, std::min(iterations, n), [&](const Scalar* q, Scalar* Hq) {
     objective.hessian_vector(w, Eigen::Map<const VectorOf<Scalar>>(q, n),
@@ -67,12 +70,31 @@ double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, 
     const double small = 10 * std::numeric_limits<Scalar>::epsilon() * krylov.scale();
     if (krylov.steps() < krylov.capacity() && !(krylov.remainder() > small)) krylov.restart();
   }
-  return krylov.value();
+  return krylov;
+}
+
+}  // namespace
+
+template <Real Scalar>
+double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
+                         Index iterations) {
+  return krylov_space(objective, w, start, iterations).value();
+}
+
+template <Real Scalar>
+Eigenpair<Scalar> largest_eigenpair(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                    In<Scalar> start, Index iterations) {
+  const Lanczos<Scalar> krylov = krylov_space(objective, w, start, iterations);
+  return {krylov.value(), krylov.vector()};
 }
 
 template class BasicObjective<float>;
 template class BasicObjective<double>;
 template double largest_curvature(const BasicObjective<float>&, In<float>, In<float>, Index);
 template double largest_curvature(const BasicObjective<double>&, In<double>, In<double>, Index);
+template Eigenpair<float> largest_eigenpair(const BasicObjective<float>&, In<float>, In<float>,
+                                            Index);
+template Eigenpair<double> largest_eigenpair(const BasicObjective<double>&, In<double>, In<double>,
+                                             Index);
 
 }  // namespace symport

@@ -15,14 +15,14 @@ namespace symport {
 
 namespace {
 
-struct Candidate {
+struct ScoredAngle {
   double angle = 0.0;
   double score = -std::numeric_limits<double>::infinity();
 };
 
 /// Golden-section search for a maximum of `score` on [low, high]; the best point it evaluated.
 template <class Score>
-Candidate golden_section(const Score& score, double low, double high, Candidate best) {
+ScoredAngle golden_section(const Score& score, double low, double high, ScoredAngle best) {
   constexpr double ratio = 0.6180339887498949;
   double a = high - ratio * (high - low), b = low + ratio * (high - low);
   double score_a = score(a), score_b = score(b);
@@ -61,18 +61,18 @@ AngleScan::AngleScan(const AngleScanOptions& options) : options_(options) {
 SearchOutcome AngleScan::run(Orbit& orbit, Criterion& criterion, Random&) const {
   const double period = orbit.period();
   if (!fits(orbit)) throw std::logic_error("AngleScan: the orbit is not a circle");
-  const double start = criterion.begin(orbit);
+  const double start = criterion.begin();
   // A place that is not allowed, or has no value, is worse than any other.
   const auto score = [&](double angle) {
     if (!orbit.move(angle)) return -std::numeric_limits<double>::infinity();
-    const double value = criterion.value(orbit);
-    const bool admissible = std::isfinite(value) && criterion.allows(orbit);
+    const double value = criterion.value();
+    const bool admissible = std::isfinite(value) && criterion.allows();
     return admissible ? value : -std::numeric_limits<double>::infinity();
   };
 
   const auto points = static_cast<std::size_t>(options_.points);
   const double spacing = period / static_cast<double>(points);
-  std::vector<Candidate> grid(points), peaks;
+  std::vector<ScoredAngle> grid(points), peaks;
   for (std::size_t i = 0; i < points; ++i) {
     grid[i].angle = spacing * static_cast<double>(i);
     grid[i].score = score(grid[i].angle);
@@ -85,11 +85,11 @@ SearchOutcome AngleScan::run(Orbit& orbit, Criterion& criterion, Random&) const 
     }
   }
   std::sort(peaks.begin(), peaks.end(),
-            [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
-  Candidate best;
+            [](const ScoredAngle& a, const ScoredAngle& b) { return a.score > b.score; });
+  ScoredAngle best;
   for (std::size_t i = 0; i < peaks.size(); ++i) {
-    const Candidate& peak = peaks[i];
-    const Candidate refined =
+    const ScoredAngle& peak = peaks[i];
+    const ScoredAngle refined =
         i < static_cast<std::size_t>(options_.refinements)
             ? golden_section(score, peak.angle - spacing, peak.angle + spacing, peak)
             : peak;

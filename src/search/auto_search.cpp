@@ -9,7 +9,7 @@ namespace symport {
 
 SearchOutcome AutoSearch::run(Orbit& orbit, Criterion& criterion, Random& random) const {
   if (orbit.period() > 0.0) return AngleScan().run(orbit, criterion, random);
-  if (orbit.closed_form() != ClosedForm::none) {
+  if (orbit.has_candidates()) {
     return ClosedFormSearch().run(orbit, criterion, random);
   }
   return OrbitAscent().run(orbit, criterion, random);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "search/absolute_dot.hpp"
 
@@ -38,6 +39,19 @@ double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w, In<S
 }
 
 template <Real Scalar>
+Certificate refused_certificate(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                std::string reason) {
+  VectorOf<Scalar> gradient(w.size());
+  Certificate c;
+  c.loss_before = c.loss_after = objective.gradient(w, gradient);
+  c.grad_sq_before = c.grad_sq_after = static_cast<double>(gradient.squaredNorm());
+  c.curvature_before = c.curvature_after = objective.curvature(w, gradient);
+  c.evaluations = 3.0;
+  c.reason = std::move(reason);
+  return c;
+}
+
+template <Real Scalar>
 double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w) {
   VectorOf<Scalar> gradient(w.size());
   objective.gradient(w, gradient);
@@ -54,6 +68,8 @@ double drift(double loss_before, double loss_after, double rounding, double tole
   return change == 0.0 ? 0.0 : change / drift_scale(loss_before, rounding, tolerance);
 }
 
+template Certificate refused_certificate(const BasicObjective<float>&, In<float>, std::string);
+template Certificate refused_certificate(const BasicObjective<double>&, In<double>, std::string);
 template double first_order_rounding(In<float>, In<float>);
 template double first_order_rounding(In<double>, In<double>);
 template double loss_rounding(const BasicObjective<float>&, In<float>, In<float>);

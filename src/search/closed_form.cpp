@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -12,6 +13,127 @@
 #include "symport/core/invalid_argument.hpp"
 
 namespace symport {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Where an orbit is among its candidates. It moves only when it must: to be somewhere can be
+/// cheaper than to go there again.
+class Itinerary {
+ public:
+  struct Stop {
+    const Candidate* candidate = nullptr;  ///< null: the start
+    double kappa = 1.0;
+    bool operator==(const Stop&) const = default;
+  };
+
+  /// False when the stop is outside of the action's domain.
+  bool go(const Stop& stop) {
+    if (stop == at_) return inside_;
+    at_ = stop;
+    inside_ = stop.candidate->go(stop.kappa);
+    return inside_;
+  }
+
+ private:
+  Stop at_;
+  bool inside_ = true;
+};
+
+/// The best of all candidates so far.
+class Choice {
+ public:
+  Choice(Criterion& criterion, const ClosedFormOptions& options)
+      : criterion_(criterion), options_(options), start_(criterion.begin()), value_(start_) {}
+
+  /// Takes the destination if it is better than all before and allowed. Returns what is wrong with
+  /// it else.
+  std::string offer_point(const Candidate& candidate) {
+    const Itinerary::Stop stop{&candidate, 1.0};
+    const double value = value_at(stop);
+    if (!Criterion::better(value, value_)) return "already at the best point of the orbit";
+    if (!criterion_.allows()) return "the best point exceeds the cap or bound";
+    take(stop, value);
+    return {};
+  }
+
+  /// The same for the best member of a family.
+  ///
+  /// Coarse to fine: a geometric grid, then the gaps beside the best, halved, the upper one where
+  /// the lower one has nothing better. To ask whether a point is allowed can cost far more than its
+  /// value, so the grid is asked from its best value downwards. Along growing kappa the values end
+  /// below the start for good, sooner or later: two in a row, each below the last, are taken for
+  /// that.
+  std::string offer_family(const Candidate& candidate) {
+    const double largest = std::log(options_.max_kappa);
+    const double spacing = largest / static_cast<double>(options_.trials);
+    std::vector<std::pair<double, double>> grid;  // value, log kappa
+    double last = start_;
+    int falls = 0;
+    for (Index i = 1; i <= options_.trials && falls < 2; ++i) {
+      const double log_kappa = spacing * static_cast<double>(i);
+      const double value = value_at({&candidate, std::exp(log_kappa)});
+      if (Criterion::better(value, start_)) grid.emplace_back(value, log_kappa);
+      falls = value < start_ && value < last ? falls + 1 : 0;
+      last = value;
+    }
+    double best_log = 0.0;
+    const auto offer = [&](double log_kappa) {
+      const Itinerary::Stop stop{&candidate, std::exp(log_kappa)};
+      const double value = value_at(stop);
+      if (!Criterion::better(value, value_) || !criterion_.allows()) return false;
+      take(stop, value);
+      best_log = log_kappa;
+      return true;
+    };
+    std::sort(grid.rbegin(), grid.rend());
+    for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);
+    for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
+      const double centre = best_log;
+      const bool found = centre - gap > 0.0 && offer(centre - gap);
+      if (!found && centre + gap < largest) offer(centre + gap);
+    }
+    return best_log == 0.0 ? "no bound kappa improves on the start" : "";
+  }
+
+  /// A member of a family that the caller has chosen: only cap and bound can refuse it. Of several
+  /// families the best is taken.
+  std::string offer_given(const Candidate& candidate, double kappa, bool only_one) {
+    const Itinerary::Stop stop{&candidate, kappa};
+    if (!itinerary_.go(stop)) {
+      return fmt::format("kappa {:.6g} leaves the domain of the action", kappa);
+    }
+    if (!criterion_.allows()) return "the best point exceeds the cap or bound";
+    const double value = only_one ? nan : criterion_.value();
+    if (best_.candidate == nullptr || Criterion::better(value, value_)) take(stop, value);
+    return {};
+  }
+
+  /// Null when nothing was taken; else the orbit is there now.
+  const Candidate* settle() {
+    if (best_.candidate != nullptr) itinerary_.go(best_);
+    return best_.candidate;
+  }
+  double kappa() const { return best_.kappa; }
+
+ private:
+  double value_at(const Itinerary::Stop& stop) {
+    return itinerary_.go(stop) ? criterion_.value() : nan;
+  }
+  void take(const Itinerary::Stop& stop, double value) {
+    best_ = stop;
+    value_ = value;
+  }
+
+  Criterion& criterion_;
+  const ClosedFormOptions& options_;
+  Itinerary itinerary_;
+  double start_, value_;
+  Itinerary::Stop best_;
+};
+
+}  // namespace
 
 ClosedFormSearch::ClosedFormSearch(const ClosedFormOptions& options) : options_(options) {
   if (options.kappa != 0.0 && !(options.kappa > 1.0 && std::isfinite(options.kappa))) {
@@ -26,68 +148,25 @@ ClosedFormSearch::ClosedFormSearch(const ClosedFormOptions& options) : options_(
 }
 
 SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&) const {
-  const ClosedForm kind = orbit.closed_form();
   if (!fits(orbit)) throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
-  const double start = criterion.begin(orbit);
-  const double eta = criterion.rate(orbit);
-
-  if (kind == ClosedForm::point || options_.kappa != 0.0) {
-    const bool given = options_.kappa != 0.0;
-    const double kappa = given ? options_.kappa : 1.0;
-    orbit.solve(criterion.objective(), eta, kappa);
-    // A given kappa is the caller's choice: only the criterion's bounds can refuse it.
-    if (!given && !Criterion::better(criterion.value(orbit), start)) {
-      return {false, "already at the best point of the orbit"};
-    }
-    if (!criterion.allows(orbit)) return {false, "the best point exceeds the cap or bound"};
-    return {true, given ? fmt::format("closed form, kappa {:.6g}", kappa) : "closed form", !given};
+  Choice choice(criterion, options_);
+  const std::vector<Candidate> candidates = orbit.candidates(
+      [&](double grad_sq, double curvature) { return criterion.worth(grad_sq, curvature); });
+  const bool given = options_.kappa != 0.0;
+  std::string reason;
+  for (const Candidate& candidate : candidates) {
+    const std::string wrong =
+        given              ? choice.offer_given(candidate, options_.kappa, candidates.size() == 1)
+        : candidate.family ? choice.offer_family(candidate)
+                           : choice.offer_point(candidate);
+    if (reason.empty()) reason = wrong;
   }
-
-  double at = 0.0;  // where the orbit is
-  const auto go_to = [&](double log_kappa) {
-    if (log_kappa == at) return;
-    orbit.solve(criterion.objective(), eta, std::exp(log_kappa));
-    at = log_kappa;
-  };
-  const auto value_at = [&](double log_kappa) {
-    go_to(log_kappa);
-    return criterion.value(orbit);
-  };
-  double best = start, best_log = 0.0;
-  const auto offer = [&](double log_kappa) {
-    const double value = value_at(log_kappa);
-    if (!Criterion::better(value, best) || !criterion.allows(orbit)) return false;
-    best = value;
-    best_log = log_kappa;
-    return true;
-  };
-  // Coarse to fine: a geometric grid, then the gaps beside the best, halved, the upper one where
-  // the lower one has nothing better. To ask whether a point
-  // is allowed can cost far more than its value, so the grid is asked from its best value
-  // downwards. Along growing kappa the values end below the start for good, sooner or later: two in
-  // a row, each below the last, are taken for that.
-  const double largest = std::log(options_.max_kappa);
-  const double spacing = largest / static_cast<double>(options_.trials);
-  std::vector<std::pair<double, double>> grid;  // value, log kappa
-  double last = start;
-  int falls = 0;
-  for (Index i = 1; i <= options_.trials && falls < 2; ++i) {
-    const double log_kappa = spacing * static_cast<double>(i);
-    const double value = value_at(log_kappa);
-    if (Criterion::better(value, start)) grid.emplace_back(value, log_kappa);
-    falls = value < start && value < last ? falls + 1 : 0;
-    last = value;
-  }
-  std::sort(grid.rbegin(), grid.rend());
-  for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);
-  for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
-    const double centre = best_log;
-    const bool found = centre - gap > 0.0 && offer(centre - gap);
-    if (!found && centre + gap < largest) offer(centre + gap);
-  }
-  if (best_log == 0.0) return {false, "no bound kappa improves on the start"};
-  go_to(best_log);
-  return {true, fmt::format("closed form, kappa {:.6g}", std::exp(best_log)), true};
+  const Candidate* best = choice.settle();
+  if (candidates.empty()) reason = "the orbit knows no destination here";
+  if (best == nullptr) return {false, reason};
+  // A kappa that was given is the caller's choice, not the criterion's.
+  if (!given && !best->family) return {true, best->name, true};
+  return {true, fmt::format("{}, kappa {:.6g}", best->name, choice.kappa()), !given};
 }
 
 }  // namespace symport

@@ -25,8 +25,7 @@ SearchOutcome FixedAscent::run(Orbit& orbit, Criterion& criterion, Random& rando
     orbit.randomize(random, 0.0);
   }
   for (Index step = 0; step < options_.steps; ++step) {
-    const auto weights = criterion.weights(orbit);
-    const double norm = orbit.aim(weights.grad_sq, weights.curvature);
+    const double norm = orbit.aim(criterion.slope());
     if (norm == 0.0) break;
     if (!orbit.move(options_.rate * norm)) {
       return {false, fmt::format("ascent step {} left the domain of the action", step)};

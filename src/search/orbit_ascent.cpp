@@ -28,19 +28,18 @@ OrbitAscent::OrbitAscent(const OrbitAscentOptions& options) : options_(options) 
 }
 
 SearchOutcome OrbitAscent::run(Orbit& orbit, Criterion& criterion, Random&) const {
-  double best = criterion.begin(orbit);
+  double best = criterion.begin();
   double length = options_.step_size;
   Index accepted = 0;
   bool capped = false;
   for (Index step = 0; step < options_.max_steps; ++step) {
-    const auto weights = criterion.weights(orbit);
-    if (orbit.aim(weights.grad_sq, weights.curvature) == 0.0) break;
+    if (orbit.aim(criterion.slope()) == 0.0) break;
     bool found = false;
     for (Index trial = 0; trial <= options_.max_backtracks; ++trial) {
       if (orbit.move(length)) {
-        const double value = criterion.value(orbit);
+        const double value = criterion.value();
         if (Criterion::better(value, best)) {
-          if (criterion.allows(orbit)) {
+          if (criterion.allows()) {
             best = value;
             found = true;
             if (trial == 0) length = std::min(length * options_.growth, options_.max_length);

@@ -24,15 +24,15 @@ SearchOutcome RandomSearch::run(Orbit& orbit, Criterion& criterion, Random& rand
     if (!orbit.randomize(random, options_.spread)) return {false, "the orbit cannot draw elements"};
     return {true, "a random element"};
   }
-  double best = criterion.begin(orbit);
+  double best = criterion.begin();
   std::optional<Random::State> winner;
   Index drawn = 0;
   for (Index i = 0; i < options_.samples; ++i) {
     const Random::State before = random.state();
     if (!orbit.randomize(random, options_.spread)) continue;
     ++drawn;
-    const double value = criterion.value(orbit);
-    if (!Criterion::better(value, best) || !criterion.allows(orbit)) continue;
+    const double value = criterion.value();
+    if (!Criterion::better(value, best) || !criterion.allows()) continue;
     best = value;
     winner = before;
   }

@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 
-#include "search/absolute_dot.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/counting.hpp"
+#include "symport/search/auto_search.hpp"
 
 namespace symport {
 
@@ -21,7 +21,7 @@ template <Real Scalar>
 class Examination {
  public:
   Examination(BasicOrbit<Scalar>& orbit, double tolerance, Certificate& c)
-      : orbit_(orbit),
+      : condition_(orbit.condition()),
         here_(orbit.start_objective()),
         there_(orbit.objective()),
         tolerance_(tolerance),
@@ -29,46 +29,38 @@ class Examination {
 
   /// What is wrong with the candidate; empty when nothing is. The criterion is asked again where
   /// its preference is why the candidate is here.
-  std::string objection(In<Scalar> start, In<Scalar> candidate, const Criterion& criterion,
+  std::string objection(In<Scalar> start, In<Scalar> candidate, double learning_rate,
+                        const NextStep<Scalar>& next_step, const Criterion& criterion,
                         bool preferred) {
-    measure(candidate);
+    ParameterMeasures<Scalar> measured(there_, candidate, learning_rate, next_step);
+    c_.loss_after = measured.loss();
+    c_.grad_sq_after = measured.grad_sq();
+    c_.curvature_after = measured.curvature();
+    c_.condition = condition_;
+    c_.drift = c_.relative_change();
     if (!std::isfinite(c_.loss_after)) return "the loss at the candidate is not finite";
     if (!std::isfinite(c_.grad_sq_after)) return "the gradient at the candidate is not finite";
     if (!std::isfinite(c_.curvature_after)) return "the curvature at the candidate is not finite";
     if (std::isfinite(tolerance_)) {
-      std::string changed = loss_objection(start, candidate);
+      std::string changed = loss_objection(start, candidate, measured.gradient());
       if (!changed.empty()) return changed;
     }
-    if (!preferred) return {};
-    OrbitMeasurement measured{c_.grad_sq_after, c_.curvature_after};
-    if (orbit_.has_forecast() && criterion.uses_forecast()) {
-      measured.forecast = orbit_.forecast_from(candidate, gradient_);
-    }
-    return criterion.objection(measured, tolerance_);
+    return preferred ? criterion.objection(measured, tolerance_) : "";
   }
 
-  /// In gradients; the forecast is on the orbit's account.
+  /// In gradients.
   double evaluations() const {
     return here_.count().gradient_equivalents() + there_.count().gradient_equivalents();
   }
 
  private:
-  void measure(In<Scalar> candidate) {
-    gradient_.resize(candidate.size());
-    c_.loss_after = there_.gradient(candidate, gradient_);
-    c_.grad_sq_after = absolute_dot<Scalar>(gradient_, gradient_);
-    c_.curvature_after = there_.curvature(candidate, gradient_);
-    c_.condition = orbit_.condition();
-    c_.drift = c_.relative_change();
-  }
-
-  std::string loss_objection(In<Scalar> start, In<Scalar> candidate) {
+  std::string loss_objection(In<Scalar> start, In<Scalar> candidate, In<Scalar> gradient) {
     double scale = std::abs(c_.loss_before);
-    double own = first_order_rounding<Scalar>(candidate, gradient_);
+    double own = first_order_rounding<Scalar>(candidate, gradient);
     // The rest of the rounding, and the floor that the start's makes, need not be known where the
     // loss has hardly changed and does not depend on the candidate's last digits.
     if (c_.drift > 0.01 * tolerance_ || !(own <= tolerance_ * scale)) {
-      own = loss_rounding<Scalar>(there_, candidate, gradient_);
+      own = loss_rounding<Scalar>(there_, candidate, gradient);
       const double rounding = loss_rounding<Scalar>(here_, start);
       scale = drift_scale(c_.loss_before, rounding, tolerance_);
       c_.drift = drift(c_.loss_before, c_.loss_after, rounding, tolerance_);
@@ -85,11 +77,10 @@ class Examination {
     return {};
   }
 
-  BasicOrbit<Scalar>& orbit_;
+  double condition_;
   CountingObjective<Scalar> here_, there_;  ///< at the start and at the candidate
   double tolerance_;
   Certificate& c_;
-  VectorOf<Scalar> gradient_;
 };
 
 }  // namespace
@@ -97,7 +88,7 @@ class Examination {
 template <Real Scalar>
 Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>& orbit,
                      const Search& search, const CriterionOptions& options, Random& random,
-                     Out<Scalar> w, double tolerance) {
+                     Out<Scalar> w, double tolerance, const NextStep<Scalar>& next_step) {
   if (w.size() != objective.dimension()) {
     throw InvalidArgument("w", fmt::format("{} numbers", w.size()),
                           fmt::format("{}, the objective's dimension", objective.dimension()));
@@ -118,11 +109,8 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
     evaluations += 0.5;
   }
   c.loss_after = c.loss_before;
-  CriterionOptions limits = options;
-  if (c.loss_before > 0.0) {
-    limits.largest_decrement = std::min(limits.largest_decrement, 2.0 * c.loss_before);
-  }
-  Criterion criterion(limits);
+  OrbitMeasures<Scalar> measures(orbit, options.learning_rate, next_step);
+  Criterion criterion(options, measures, c.loss_before);
   if (!std::isfinite(c.loss_before) || !std::isfinite(c.grad_sq_before)) {
     c.reason = "the start is not finite";
   } else if (c.grad_sq_before == 0.0) {
@@ -134,7 +122,8 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
       VectorOf<Scalar> candidate(w.size());
       orbit.commit(candidate);
       Examination<Scalar> examination(orbit, tolerance, c);
-      const std::string wrong = examination.objection(w, candidate, criterion, outcome.preferred);
+      const std::string wrong = examination.objection(w, candidate, options.learning_rate,
+                                                      next_step, criterion, outcome.preferred);
       evaluations += examination.evaluations();
       if (wrong.empty()) {
         w = candidate;
@@ -146,14 +135,51 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
     }
   }
   if (!orbit.note().empty()) c.reason += "; " + orbit.note();
-  c.evaluations = orbit.evaluations() + evaluations;
+  c.evaluations = orbit.evaluations() + measures.evaluations() + evaluations;
   c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return c;
 }
 
+template <Real Scalar>
+double drift_allowed(const BasicSymmetry<Scalar>& symmetry, double tolerance) {
+  const bool any = tolerance == 0.0 && !symmetry.loss_invariant();
+  return any ? std::numeric_limits<double>::infinity() : tolerance;
+}
+
+template <Real Scalar>
+Certificate teleport(const BasicObjective<Scalar>& objective, Out<Scalar> w,
+                     const TeleportOptions<Scalar>& options) {
+  if (options.symmetry == nullptr) {
+    throw InvalidArgument("symmetry", "none", "a symmetry of the objective");
+  }
+  const OrbitOrReason<Scalar> orbit = options.symmetry->orbit(objective, w);
+  if (!orbit) return refused_certificate<Scalar>(objective, w, orbit.reason());
+  const ObjectiveKind usual =
+      options.learning_rate ? ObjectiveKind::predicted_decrease : ObjectiveKind::decrement;
+  const CriterionOptions criterion{.objective = options.objective.value_or(usual),
+                                   .own_objective = options.own_objective,
+                                   .learning_rate = options.learning_rate.value_or(1.0),
+                                   .bound = options.bound,
+                                   .cap = options.cap};
+  const AutoSearch usual_search;
+  Random random(options.seed);
+  return teleport<Scalar>(
+      objective, *orbit, options.search ? *options.search : usual_search, criterion, random, w,
+      drift_allowed(*options.symmetry, options.drift_tolerance), options.next_step);
+}
+
 template Certificate teleport(const BasicObjective<float>&, BasicOrbit<float>&, const Search&,
-                              const CriterionOptions&, Random&, Out<float>, double);
+                              const CriterionOptions&, Random&, Out<float>, double,
+                              const NextStep<float>&);
 template Certificate teleport(const BasicObjective<double>&, BasicOrbit<double>&, const Search&,
-                              const CriterionOptions&, Random&, Out<double>, double);
+                              const CriterionOptions&, Random&, Out<double>, double,
+                              const NextStep<double>&);
+
+template Certificate teleport(const BasicObjective<float>&, Out<float>,
+                              const TeleportOptions<float>&);
+template Certificate teleport(const BasicObjective<double>&, Out<double>,
+                              const TeleportOptions<double>&);
+template double drift_allowed(const BasicSymmetry<float>&, double);
+template double drift_allowed(const BasicSymmetry<double>&, double);
 
 }  // namespace symport

@@ -47,23 +47,27 @@ double CircleOrbit::curvature() {
   return gradient_.dot(hessian_gradient_);
 }
 
-double CircleOrbit::aim(double weight_grad_sq, double weight_curvature) {
+double CircleOrbit::aim(const Slope& slope) {
   base_angle_ = angle_;
-  need_hessian_gradient();
+  Eigen::Vector2d covector = Eigen::Vector2d::Zero();
+  if (slope.covector) covector = *slope.covector;
   // (F4): dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
-  Eigen::Vector2d covector = 2.0 * weight_grad_sq * hessian_gradient_;
-  if (weight_curvature != 0.0) {
+  if (slope.grad_sq != 0.0 || slope.curvature != 0.0) {
+    need_hessian_gradient();
+    covector += 2.0 * slope.grad_sq * hessian_gradient_;
+  }
+  if (slope.curvature != 0.0) {
     Eigen::Vector2d HHg, third;
     objective().hessian_vector(w_, hessian_gradient_, HHg);
     objective().third_derivative(w_, gradient_, third);
     charge(6.0);
-    covector += weight_curvature * (2.0 * HHg + third);
+    covector += slope.curvature * (2.0 * HHg + third);
   }
   Eigen::Vector2d pulled;
   variables_.pull_inverse(image_, covector, pulled);
-  const double slope = pulled[1] * image_[0] - pulled[0] * image_[1];  // d/dangle, (F3)
-  direction_ = slope < 0.0 ? -1.0 : 1.0;
-  return std::isfinite(slope) ? std::abs(slope) : 0.0;
+  const double derivative = pulled[1] * image_[0] - pulled[0] * image_[1];  // in the angle, (F3)
+  direction_ = derivative < 0.0 ? -1.0 : 1.0;
+  return std::isfinite(derivative) ? std::abs(derivative) : 0.0;
 }
 
 bool CircleOrbit::place(double angle) {

@@ -13,7 +13,7 @@ class CircleOrbit final : public BasicOrbit<double> {
 
   double grad_sq() override;
   double curvature() override;
-  double aim(double weight_grad_sq, double weight_curvature) override;
+  double aim(const Slope& slope) override;
   bool move(double length) override;
   double period() const override;
   bool randomize(Random& random, double spread) override;

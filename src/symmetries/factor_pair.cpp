@@ -16,12 +16,13 @@ class FactorPairOrbit final : public MatrixOrbit {
   FactorPairOrbit(const FactorPairSymmetry& symmetry, const Objective& objective, In<double> start)
       : MatrixOrbit(symmetry, objective, start), problem_(symmetry.problem()) {}
 
-  ClosedForm closed_form() const override { return ClosedForm::bounded; }
-
-  void solve(ObjectiveKind, double, double kappa) override {
-    if (projector_.size() == 0) projector_ = growing_directions();
-    const Index r = projector_.rows();
-    jump(projector_ / kappa + kappa * (Matrix::Identity(r, r) - projector_));
+  bool has_candidates() const override { return true; }
+  std::vector<Candidate> candidates(const Worth&) override {
+    return {{"closed form", true, [this](double kappa) {
+               if (projector_.size() == 0) projector_ = growing_directions();
+               const Index r = projector_.rows();
+               return jump(projector_ / kappa + kappa * (Matrix::Identity(r, r) - projector_));
+             }}};
   }
 
  private:
@@ -64,8 +65,7 @@ void FactorPairSymmetry::transport(const Matrix& g, In<double>, Out<double> cove
   problem_.V(covector) = solve(g.transpose(), GV);
 }
 
-std::unique_ptr<BasicOrbit<double>> FactorPairSymmetry::orbit(const Objective& objective,
-                                                              In<double> w) const {
+OrbitOrReason<double> FactorPairSymmetry::orbit(const Objective& objective, In<double> w) const {
   if (objective.dimension() != problem_.dimension() || w.size() != problem_.dimension()) {
     throw InvalidArgument("symmetry " + name(),
                           fmt::format("an objective of {} variables", objective.dimension()),

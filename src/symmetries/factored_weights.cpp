@@ -92,8 +92,7 @@ void FactoredWeights<Scalar>::fold(Index m, const GlPosition<Scalar>& at) {
   if (f.W.size() == 0) f.W = network_.augmented(m, w_.data());
   transform(m, at, f.W);
   if (moved(m)) {
-    f.undo.apply_right(f.ell.leftCols(network_.width(m - 1)));
-    at.step[at_index(m - 1)].apply_inverse_right(f.ell.leftCols(network_.width(m - 1)));
+    f.ell = left_inverse(m, at);
     f.z = at.z[at_index(m)];
   }
   f.undo.clear();
@@ -114,6 +113,17 @@ void FactoredWeights<Scalar>::transform(Index m, const GlPosition<Scalar>& at,
   f.undo.apply_right(W.leftCols(cols));
   step.apply_inverse_right(W.leftCols(cols));
   count(m, 2 * (f.undo.rank() + step.rank()));
+}
+
+template <Real Scalar>
+MatrixOf<Scalar> FactoredWeights<Scalar>::left_inverse(Index m,
+                                                       const GlPosition<Scalar>& at) const {
+  MatrixOf<Scalar> ell = frame(m).ell;
+  if (m > 1) {
+    frame(m).undo.apply_right(ell.leftCols(network_.width(m - 1)));
+    at.step[at_index(m - 1)].apply_inverse_right(ell.leftCols(network_.width(m - 1)));
+  }
+  return ell;
 }
 
 template <Real Scalar>

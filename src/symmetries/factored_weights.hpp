@@ -45,6 +45,8 @@ class FactoredWeights {
   /// out <- W'_m' Y, without the row of the biases; 2 <= m <= p.
   void transposed_times(Index m, const GlPosition<Scalar>& at, MatrixIn<Scalar> Y,
                         MatrixOut<Scalar> out);
+  /// l'_(m-1) at a position, with the column of the ones; layer m is moved.
+  MatrixOf<Scalar> left_inverse(Index m, const GlPosition<Scalar>& at) const;
   /// w <- all weights at a position.
   void write(const GlPosition<Scalar>& at, Out<Scalar> w);
 

@@ -10,7 +10,6 @@
 #include "symmetries/general_linear_orbit.hpp"
 #include "symmetries/left_inverse.hpp"
 #include "symmetries/network_requirements.hpp"
-#include "symport/symmetries/refusal.hpp"
 
 namespace symport {
 
@@ -87,8 +86,8 @@ GeneralLinear<Scalar>::GeneralLinear(GeneralLinearOptions options) : options_(st
 }
 
 template <Real Scalar>
-std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
-    const BasicObjective<Scalar>& objective, In<Scalar> w) const {
+OrbitOrReason<Scalar> GeneralLinear<Scalar>::orbit(const BasicObjective<Scalar>& objective,
+                                                   In<Scalar> w) const {
   const MlpObjective<Scalar>& mlp = require_mlp(name(), objective);
   const Mlp& network = mlp.network();
   const std::vector<bool> moved = moved_layers(network, options_.layers);
@@ -112,7 +111,7 @@ std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
                          usable.limit);
     }
     if (!ell) {
-      throw Refusal(
+      return OrbitOrReason<Scalar>::none(
           "gl: the batch cannot be kept: " +
           (usable.limit.empty()
                ? fmt::format("{} samples are linearly dependent to rounding", mlp.samples())

@@ -92,8 +92,8 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
 }
 
 template <Real Scalar>
-LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, double weight_grad_sq,
-                                                                    double weight_curvature) {
+typename GeneralLinearOrbit<Scalar>::Factors GeneralLinearOrbit<Scalar>::gradient_direction(
+    Index m, double weight_grad_sq, double weight_curvature) {
   // (G6): dJ/dT   = 2 { [h Delta_(m+1) + (delta (l R)' + sigma'' r B) / sigma'] h' - B R' }
   // (C7): dPhi/dT = [h_bar + (z_bar + s_bar (l S)' + r_bar (l R)' + delta (l B_bar)') / sigma'] h'
   //                 - (W'r_bar) R' - (W's_bar) S' - B B_bar'
@@ -168,12 +168,49 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
     if (with_curvature) WC.rightCols(n) = -b * x.B[at(m)];
     V.rightCols(rest) = right;
   }
-  return LowRankMatrix<Scalar>(std::move(U), std::move(V), max_rank_);
+  return {std::move(U), std::move(V)};
+}
+
+template <Real Scalar>
+typename GeneralLinearOrbit<Scalar>::Factors GeneralLinearOrbit<Scalar>::covector_direction(
+    Index m, const VectorOf<Scalar>& covector) {
+  // dW_m = (T_m h_m / sigma') l_(m-1) and dW_(m+1) = -W_(m+1) T_m, so with C_m the part of the
+  // covector in [W_m b_m] and C_(m+1) that in W_(m+1)
+  // d<C, W>/dT_m = [(C_m l_(m-1)') / sigma'] h_m' - W_(m+1)'C_(m+1).
+  const Mlp& network = mlp().network();
+  const Point& x = base();
+  const Index n = samples_, d = width(m), above = width(m + 1);
+  const MatrixOf<Scalar> ell = weights_.left_inverse(m, x);
+  const auto C = network.weights(m + 1, covector.data());
+  // The product itself, or its factors where they are thinner.
+  const bool narrow = above < d;
+  const Index rest = narrow ? above : d;
+  MatrixOf<Scalar> U(d, n + rest), V(d, n + rest);
+  multiply<Scalar>(1, false, network.augmented(m, covector.data()), true, ell, 0, U.leftCols(n));
+  U.leftCols(n).array() /= x.slope[at(m)].array();
+  V.leftCols(n) = x.h[at(m)];
+  if (narrow) {
+    weights_.transposed_times(m + 1, x, MatrixOf<Scalar>::Identity(above, above),
+                              U.rightCols(rest));
+    V.rightCols(rest) = -C.transpose();
+  } else {
+    weights_.transposed_times(m + 1, x, C, U.rightCols(rest));
+    V.rightCols(rest) = -MatrixOf<Scalar>::Identity(d, d);
+  }
+  return {std::move(U), std::move(V)};
 }
 
 template void GeneralLinearOrbit<float>::compute_adjoint(Point&);
 template void GeneralLinearOrbit<double>::compute_adjoint(Point&);
-template LowRankMatrix<float> GeneralLinearOrbit<float>::compute_direction(Index, double, double);
-template LowRankMatrix<double> GeneralLinearOrbit<double>::compute_direction(Index, double, double);
+template GeneralLinearOrbit<float>::Factors GeneralLinearOrbit<float>::gradient_direction(Index,
+                                                                                          double,
+                                                                                          double);
+template GeneralLinearOrbit<double>::Factors GeneralLinearOrbit<double>::gradient_direction(Index,
+                                                                                            double,
+                                                                                            double);
+template GeneralLinearOrbit<float>::Factors GeneralLinearOrbit<float>::covector_direction(
+    Index, const VectorOf<float>&);
+template GeneralLinearOrbit<double>::Factors GeneralLinearOrbit<double>::covector_direction(
+    Index, const VectorOf<double>&);
 
 }  // namespace symport

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <utility>
 
 #include "core/lanczos.hpp"
 #include "symport/core/gemm.hpp"
@@ -209,17 +209,34 @@ void GeneralLinearOrbit<Scalar>::adopt() {
 }
 
 template <Real Scalar>
-double GeneralLinearOrbit<Scalar>::aim(double weight_grad_sq, double weight_curvature) {
+double GeneralLinearOrbit<Scalar>::aim(const Slope& slope) {
   adopt();
-  compute_curvature(base(), weight_curvature != 0.0);
-  if (weight_curvature != 0.0) compute_adjoint(base());
+  const bool gradients = slope.grad_sq != 0.0 || slope.curvature != 0.0;
+  if (gradients) compute_curvature(base(), slope.curvature != 0.0);
+  if (slope.curvature != 0.0) compute_adjoint(base());
+  VectorOf<Scalar> covector;
+  if (slope.covector) {
+    compute_gradient(base());
+    covector = slope.covector->template cast<Scalar>();
+  }
   double sum = 0.0;
   for (Index m = 1; m < layers(); ++m) {
     if (!weights_.moved(m)) continue;
+    Factors factors;
+    if (gradients) factors = gradient_direction(m, slope.grad_sq, slope.curvature);
+    if (slope.covector) {
+      const Factors more = covector_direction(m, covector);
+      const Index rank = factors.U.cols(), added = more.U.cols();
+      for (auto [all, part] : {std::pair{&factors.U, &more.U}, std::pair{&factors.V, &more.V}}) {
+        all->conservativeResize(width(m), rank + added);
+        all->rightCols(added) = *part;
+      }
+    }
     directions_[at(m)] = std::make_shared<const LowRankMatrix<Scalar>>(
-        compute_direction(m, weight_grad_sq, weight_curvature));
+        std::move(factors.U), std::move(factors.V), max_rank_);
     sum += directions_[at(m)]->squared_norm();
   }
+  if (slope.covector) charge_products();
   norm_ = sum > 0.0 ? std::sqrt(sum) : 0.0;
   if (!std::isfinite(norm_)) norm_ = 0.0;
   return norm_;

@@ -45,7 +45,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   std::optional<double> start_loss() const override { return start_loss_; }
   double grad_sq() override;
   double curvature() override;
-  double aim(double weight_grad_sq, double weight_curvature) override;
+  double aim(const Slope& slope) override;
   bool move(double length) override;
   /// I + spread N with N Gaussian of unit norm, all moved layers together.
   bool randomize(Random& random, double spread) override;
@@ -105,8 +105,14 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   void compute_curvature(Point& x, bool second);
   /// (C2) to (C6), after `compute_curvature(x, true)`.
   void compute_adjoint(Point& x);
-  /// U V' = weight_grad_sq dJ/dT_m + weight_curvature dPhi/dT_m, (C8)
-  LowRankMatrix<Scalar> compute_direction(Index m, double weight_grad_sq, double weight_curvature);
+  /// A direction in hidden layer m as U V'.
+  struct Factors {
+    MatrixOf<Scalar> U, V;
+  };
+  /// weight_grad_sq dJ/dT_m + weight_curvature dPhi/dT_m, (C8)
+  Factors gradient_direction(Index m, double weight_grad_sq, double weight_curvature);
+  /// d<covector, w>/dT_m
+  Factors covector_direction(Index m, const VectorOf<Scalar>& covector);
   /// Base <- current.
   void adopt();
   void charge_products();

@@ -10,7 +10,7 @@ namespace symport {
 template <Real Scalar>
 class IsometricOrbit : public LinearOrbit<Scalar> {
  public:
-  double aim(double, double) override { return 0.0; }
+  double aim(const Slope&) override { return 0.0; }
   bool move(double length) override { return length == 0.0; }
   bool compact() const override { return true; }
   double condition() const override { return 1.0; }

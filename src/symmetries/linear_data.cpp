@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/dense.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 
@@ -35,12 +36,16 @@ class LinearDataOrbit final : public DataOrbit {
     return (K * RtR_ * K).trace();
   }
 
-  double aim(double weight_grad_sq, double weight_curvature) override {
+  double aim(const Slope& slope) override {
+    if (slope.covector) {
+      // dw alone would not say how F changes: the data moves too.
+      throw InvalidArgument("objective", "a derivative in the parameters",
+                            "a function of J and Phi, on an orbit that moves data");
+    }
     base_element_ = element_;
     const Matrix K = gram();
     const Matrix& X = moved_.X();
-    const Matrix inner =
-        2.0 * weight_grad_sq * RtR_ + 2.0 * weight_curvature * (RtR_ * K + K * RtR_);
+    const Matrix inner = 2.0 * slope.grad_sq * RtR_ + 2.0 * slope.curvature * (RtR_ * K + K * RtR_);
     direction_ = X * inner * X.transpose();
     charge(1.0);
     const double norm = direction_.norm();

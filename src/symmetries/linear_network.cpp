@@ -55,21 +55,11 @@ class LinearNetworkOrbit final : public LinearOrbit<Scalar> {
     inverse_ = base_ = base_inverse_ = g_;
   }
 
-  double aim(double weight_grad_sq, double weight_curvature) override {
+  double aim(const Slope& slope) override {
     adopt();
-    const Matrices G = layers_of_current(this->start_gradient());
-    for (Index m = 1; m < network_.layers(); ++m) {
-      direction_[at(m)] = 2.0 * weight_grad_sq *
-                          (above(G, m).transpose() * above(G, m) - G[at(m)] * G[at(m)].transpose());
-    }
-    if (weight_curvature != 0.0) {
-      // H G at the current point is A^-T (H v), see LinearOrbit.
-      const Matrices Q = layers_of_current(this->pulled_hessian_gradient());
-      for (Index m = 1; m < network_.layers(); ++m) {
-        const Matrix half = above(G, m).transpose() * above(Q, m) - G[at(m)] * Q[at(m)].transpose();
-        direction_[at(m)] += 2.0 * weight_curvature * (half + half.transpose());
-      }
-    }
+    for (Matrix& T : direction_) T.setZero();
+    if (slope.grad_sq != 0.0 || slope.curvature != 0.0) add_gradient_directions(slope);
+    if (slope.covector) add_covector_direction(*slope.covector);
     return normalize_direction();
   }
 
@@ -85,33 +75,9 @@ class LinearNetworkOrbit final : public LinearOrbit<Scalar> {
     return false;
   }
 
-  ClosedForm closed_form() const override { return ClosedForm::bounded; }
-
-  void solve(ObjectiveKind, double, double kappa) override {
-    const VectorOf<Scalar>& gradient = this->start_gradient();
-    Matrices g, inverse;
-    for (Index m = 1; m < network_.layers(); ++m) {
-      const Index d = network_.width(m);
-      Matrix G = network_.augmented(m, gradient.data()).template cast<double>();
-      if (m > 1) {
-        const Index columns = network_.width(m - 1);
-        G.leftCols(columns) = (G.leftCols(columns) * g.back().transpose()).eval();
-      }
-      const Matrix upper = network_.weights(m + 1, gradient.data()).template cast<double>();
-      const Eigen::SelfAdjointEigenSolver<Matrix> solver(G * G.transpose() -
-                                                         upper.transpose() * upper);
-      const Matrix& V = solver.eigenvectors();
-      const Vector scales =
-          (solver.eigenvalues().array() > 0.0)
-              .select(Vector::Constant(d, 1.0 / kappa), Vector::Constant(d, kappa));
-      g.push_back(V * scales.asDiagonal() * V.transpose());
-      inverse.push_back(V * scales.cwiseInverse().asDiagonal() * V.transpose());
-    }
-    if (place(std::move(g), std::move(inverse))) {
-      adopt();
-    } else {
-      place(base_, base_inverse_);
-    }
+  bool has_candidates() const override { return true; }
+  std::vector<Candidate> candidates(const Worth&) override {
+    return {{"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
   }
 
   bool randomize(Random& random, double spread) override {
@@ -137,6 +103,61 @@ class LinearNetworkOrbit final : public LinearOrbit<Scalar> {
   }
 
  private:
+  /// g = P / kappa + kappa (I - P) in every hidden layer, bottom-up (see the header).
+  bool go_to_ends(double kappa) {
+    const VectorOf<Scalar>& gradient = this->start_gradient();
+    Matrices g, inverse;
+    for (Index m = 1; m < network_.layers(); ++m) {
+      const Index d = network_.width(m);
+      Matrix G = network_.augmented(m, gradient.data()).template cast<double>();
+      if (m > 1) {
+        const Index columns = network_.width(m - 1);
+        G.leftCols(columns) = (G.leftCols(columns) * g.back().transpose()).eval();
+      }
+      const Matrix upper = network_.weights(m + 1, gradient.data()).template cast<double>();
+      const Eigen::SelfAdjointEigenSolver<Matrix> solver(G * G.transpose() -
+                                                         upper.transpose() * upper);
+      const Matrix& V = solver.eigenvectors();
+      const Vector scales =
+          (solver.eigenvalues().array() > 0.0)
+              .select(Vector::Constant(d, 1.0 / kappa), Vector::Constant(d, kappa));
+      g.push_back(V * scales.asDiagonal() * V.transpose());
+      inverse.push_back(V * scales.cwiseInverse().asDiagonal() * V.transpose());
+    }
+    if (!place(std::move(g), std::move(inverse))) {
+      place(base_, base_inverse_);
+      return false;
+    }
+    adopt();
+    return true;
+  }
+
+  void add_gradient_directions(const Slope& slope) {
+    const Matrices G = layers_of_current(this->start_gradient());
+    for (Index m = 1; m < network_.layers(); ++m) {
+      direction_[at(m)] +=
+          2.0 * slope.grad_sq *
+          (above(G, m).transpose() * above(G, m) - G[at(m)] * G[at(m)].transpose());
+    }
+    if (slope.curvature == 0.0) return;
+    // H G at the current point is A^-T (H v), see LinearOrbit.
+    const Matrices Q = layers_of_current(this->pulled_hessian_gradient());
+    for (Index m = 1; m < network_.layers(); ++m) {
+      const Matrix half = above(G, m).transpose() * above(Q, m) - G[at(m)] * Q[at(m)].transpose();
+      direction_[at(m)] += 2.0 * slope.curvature * (half + half.transpose());
+    }
+  }
+
+  /// dW_m = T_m [W_m b_m] and dW_(m+1) = -W_(m+1) T_m
+  void add_covector_direction(const Vector& covector) {
+    VectorOf<Scalar> w(covector.size());
+    this->commit(w);
+    const Matrices W = layers_of<Scalar>(w), C = layers_of<double>(covector);
+    for (Index m = 1; m < network_.layers(); ++m) {
+      direction_[at(m)] += C[at(m)] * W[at(m)].transpose() - above(W, m).transpose() * above(C, m);
+    }
+  }
+
   void act(Out<Scalar> w) const override { multiply_layers(network_, g_, inverse_, w); }
 
   void act_on_covector(Out<Scalar> covector) const override {
@@ -174,9 +195,14 @@ class LinearNetworkOrbit final : public LinearOrbit<Scalar> {
   /// A covector at the start, moved to the current point: its part in [W_m b_m] at index m-1.
   Matrices layers_of_current(VectorOf<Scalar> covector) const {
     act_on_covector(covector);
+    return layers_of<Scalar>(covector);
+  }
+
+  template <Real Number>
+  Matrices layers_of(const VectorOf<Number>& all) const {
     Matrices layers;
     for (Index m = 1; m <= network_.layers(); ++m) {
-      layers.push_back(network_.augmented(m, covector.data()).template cast<double>());
+      layers.push_back(network_.augmented(m, all.data()).template cast<double>());
     }
     return layers;
   }
@@ -208,8 +234,8 @@ class LinearNetworkOrbit final : public LinearOrbit<Scalar> {
 }  // namespace
 
 template <Real Scalar>
-std::unique_ptr<BasicOrbit<Scalar>> LinearNetworkSymmetry<Scalar>::orbit(
-    const BasicObjective<Scalar>& objective, In<Scalar> w) const {
+OrbitOrReason<Scalar> LinearNetworkSymmetry<Scalar>::orbit(const BasicObjective<Scalar>& objective,
+                                                           In<Scalar> w) const {
   const Mlp& network = require_network<Scalar>(name(), objective, w);
   require_linear(network.activation());
   return std::make_unique<LinearNetworkOrbit<Scalar>>(network, objective, w);

@@ -80,7 +80,7 @@ void LinearOrbit<Scalar>::current_gradient(In<Scalar>, Out<Scalar> gradient) {
 }
 
 template <Real Scalar>
-std::unique_ptr<LocalCurvature<Scalar>> LinearOrbit<Scalar>::make_local_curvature() {
+std::unique_ptr<LocalCurvature<Scalar>> LinearOrbit<Scalar>::local_curvature() {
   VectorOf<Scalar> w(start_.size());
   commit(w);
   return this->objective().local_curvature(

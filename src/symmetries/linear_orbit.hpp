@@ -24,6 +24,8 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   void commit(Out<Scalar> w) override;
   /// covector <- A^-T covector
   bool transport(Out<Scalar> covector) const final;
+  void current_gradient(In<Scalar> w, Out<Scalar> gradient) override;
+  std::unique_ptr<LocalCurvature<Scalar>> local_curvature() override;
 
  protected:
   /// `objective` must outlive the orbit.
@@ -46,9 +48,6 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   VectorOf<Scalar> pulled_gradient();
   /// H v; gives Phi on the way.
   VectorOf<Scalar> pulled_hessian_gradient();
-
-  void current_gradient(In<Scalar> w, Out<Scalar> gradient) override;
-  std::unique_ptr<LocalCurvature<Scalar>> make_local_curvature() override;
 
  private:
   VectorOf<Scalar> start_, start_gradient_;

@@ -44,17 +44,20 @@ double MatrixOrbit::curvature() {
   return gradient_.dot(hessian_gradient_);
 }
 
-double MatrixOrbit::aim(double weight_grad_sq, double weight_curvature) {
+double MatrixOrbit::aim(const Slope& slope) {
   base_element_ = element_;
-  need_hessian_gradient();
+  Vector covector = slope.covector ? *slope.covector : Vector::Zero(w_.size());
   // (F4): dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
-  Vector covector = 2.0 * weight_grad_sq * hessian_gradient_;
-  if (weight_curvature != 0.0) {
+  if (slope.grad_sq != 0.0 || slope.curvature != 0.0) {
+    need_hessian_gradient();
+    covector += 2.0 * slope.grad_sq * hessian_gradient_;
+  }
+  if (slope.curvature != 0.0) {
     Vector HHg(w_.size()), third(w_.size());
     objective().hessian_vector(w_, hessian_gradient_, HHg);
     objective().third_derivative(w_, gradient_, third);
     charge(6.0);
-    covector += weight_curvature * (2.0 * HHg + third);
+    covector += slope.curvature * (2.0 * HHg + third);
   }
   direction_ = symmetry_.pull_back(w_, covector);
   const double norm = std::sqrt(symmetry_.inner(direction_, direction_));

@@ -17,7 +17,7 @@ class MatrixOrbit : public BasicOrbit<double> {
 
   double grad_sq() override;
   double curvature() override;
-  double aim(double weight_grad_sq, double weight_curvature) override;
+  double aim(const Slope& slope) override;
   bool move(double length) override;
   bool randomize(Random& random, double spread) override;
   bool compact() const override { return symmetry_.compact(); }

@@ -18,8 +18,7 @@ Matrix MatrixSymmetry::random_element(Random& random, double spread) const {
   return matrix_exponential(T);
 }
 
-std::unique_ptr<BasicOrbit<double>> MatrixSymmetry::orbit(const Objective& objective,
-                                                          In<double> w) const {
+OrbitOrReason<double> MatrixSymmetry::orbit(const Objective& objective, In<double> w) const {
   return std::make_unique<MatrixOrbit>(*this, objective, w);
 }
 

@@ -7,8 +7,8 @@
 namespace symport {
 
 template <Real Scalar>
-std::unique_ptr<BasicOrbit<Scalar>> PaperAction<Scalar>::orbit(
-    const BasicObjective<Scalar>& objective, In<Scalar> w) const {
+OrbitOrReason<Scalar> PaperAction<Scalar>::orbit(const BasicObjective<Scalar>& objective,
+                                                 In<Scalar> w) const {
   const MlpObjective<Scalar>& mlp = require_mlp(name(), objective);
   if (mlp.network().layers() < 2) {
     throw InvalidArgument("layers", "a network without hidden layers", "one or more");

@@ -127,19 +127,23 @@ double PaperOrbit<Scalar>::curvature() {
 }
 
 template <Real Scalar>
-double PaperOrbit<Scalar>::aim(double weight_grad_sq, double weight_curvature) {
+double PaperOrbit<Scalar>::aim(const Slope& slope) {
   base_ = current_;
   Point here;
   here.w = transform(0);
-  compute_curvature(here);
-  VectorOf<Scalar> covector = static_cast<Scalar>(2 * weight_grad_sq) * here.hessian_gradient;
-  if (weight_curvature != 0.0) {
-    // dPhi/dw = 2 H (H g) + d/de H(w + e g) g
+  VectorOf<Scalar> covector = VectorOf<Scalar>::Zero(base().w.size());
+  if (slope.covector) covector = slope.covector->template cast<Scalar>();
+  // dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
+  if (slope.grad_sq != 0.0 || slope.curvature != 0.0) {
+    compute_curvature(here);
+    covector += static_cast<Scalar>(2 * slope.grad_sq) * here.hessian_gradient;
+  }
+  if (slope.curvature != 0.0) {
     VectorOf<Scalar> part(base().w.size());
     this->objective().hessian_vector(here.w, here.hessian_gradient, part);
-    covector += static_cast<Scalar>(2 * weight_curvature) * part;
+    covector += static_cast<Scalar>(2 * slope.curvature) * part;
     this->objective().third_derivative(here.w, here.gradient, part);
-    covector += static_cast<Scalar>(weight_curvature) * part;
+    covector += static_cast<Scalar>(slope.curvature) * part;
     this->charge(6.0);
   }
   pull_back(covector);

@@ -16,8 +16,8 @@ namespace symport {
 ///   W'_q = z_q h_(q-1)+   A_(q+1) = W_(q+1) (I - T_q)     and W'_p = A_p
 ///
 /// `aim` differentiates at T = 0, that is at W'(0), which is not W when there are fewer samples
-/// than units; `move` has T = length E/|E|. The next step starts from the weights that this one
-/// made.
+/// than units (a slope's covector is taken as that at W'(0)); `move` has T = length E/|E|. The next
+/// step starts from the weights that this one made.
 template <Real Scalar>
 class PaperOrbit final : public BasicOrbit<Scalar> {
  public:
@@ -27,7 +27,7 @@ class PaperOrbit final : public BasicOrbit<Scalar> {
 
   double grad_sq() override;
   double curvature() override;
-  double aim(double weight_grad_sq, double weight_curvature) override;
+  double aim(const Slope& slope) override;
   bool move(double length) override;
   /// The largest condition number among the products of I + T_q over the steps, q = 1 ... p-1.
   double condition() const override;

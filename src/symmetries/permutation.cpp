@@ -51,8 +51,8 @@ class PermutationOrbit final : public IsometricOrbit<Scalar> {
 }  // namespace
 
 template <Real Scalar>
-std::unique_ptr<BasicOrbit<Scalar>> PermutationSymmetry<Scalar>::orbit(
-    const BasicObjective<Scalar>& objective, In<Scalar> w) const {
+OrbitOrReason<Scalar> PermutationSymmetry<Scalar>::orbit(const BasicObjective<Scalar>& objective,
+                                                         In<Scalar> w) const {
   const Mlp& network = require_network<Scalar>(name(), objective, w);
   return std::make_unique<PermutationOrbit<Scalar>>(network, objective, w);
 }

@@ -64,16 +64,12 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     return *curvature_;
   }
 
-  double aim(double weight_grad_sq, double weight_curvature) override {
+  double aim(const Slope& slope) override {
     base_ = scales_;
-    need_energies();
-    for (Index m = 1; m < network_.layers(); ++m) {
-      const auto squares = scales_[at(m)].array().square();
-      direction_[at(m)] = 2.0 * weight_grad_sq *
-                          (states().column_energies(m, false).array() * squares -
-                           row_energies_[at(m)].array() / squares);
-    }
-    if (weight_curvature != 0.0) add_curvature_direction(weight_curvature);
+    for (Vector& d : direction_) d.setZero();
+    if (slope.grad_sq != 0.0) add_gradient_direction(slope.grad_sq);
+    if (slope.curvature != 0.0) add_curvature_direction(slope.curvature);
+    if (slope.covector) add_covector_direction(*slope.covector);
     double sum = 0.0;
     for (const Vector& d : direction_) sum += d.squaredNorm();
     const double norm = std::sqrt(sum);
@@ -97,23 +93,9 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
   void commit(Out<Scalar> w) override { scale_units<Scalar>(network_, scales_, this->start(), w); }
 
-  ClosedForm closed_form() const override { return ClosedForm::bounded; }
-
-  void solve(ObjectiveKind, double, double kappa) override {
-    need_constant_energies();
-    forget();
-    for (Index m = 1; m < network_.layers(); ++m) {
-      row_energies_[at(m)] = states().row_energies(m);
-      const Vector& r = row_energies_[at(m)];
-      const Vector& c = column_energies_[at(m)];
-      for (Index i = 0; i < r.size(); ++i) {
-        const int end = best_end(r[i], c[i]);
-        scales_[at(m)][i] = end == 0 ? 1.0 : end > 0 ? kappa : 1.0 / kappa;
-      }
-      states().set_scales(m, scales_[at(m)]);
-    }
-    has_energies_ = true;
-    base_ = scales_;
+  bool has_candidates() const override { return true; }
+  std::vector<Candidate> candidates(const Worth&) override {
+    return {{"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
   }
 
   bool randomize(Random& random, double spread) override {
@@ -134,6 +116,23 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     return largest / smallest;
   }
 
+  std::unique_ptr<LocalCurvature<Scalar>> local_curvature() override {
+    if (!MlpHessian<Scalar>::worthwhile(mlp_)) {
+      return LinearOrbit<Scalar>::local_curvature();
+    }
+    if (!start_hessian_) start_hessian_.emplace(mlp_, this->start());
+    const auto plain = [this] {
+      VectorOf<Scalar> w(this->start().size());
+      commit(w);
+      return std::make_unique<PlainCurvature<Scalar>>(
+          mlp_, w, [this, w](Out<Scalar> gradient) { this->current_gradient(w, gradient); });
+    };
+    auto rescaled =
+        std::make_unique<MlpCurvature<Scalar>>(MlpHessian<Scalar>(*start_hessian_, scales_), plain);
+    return std::make_unique<NotedCurvature<Scalar>>(
+        std::move(rescaled), [this](double gradients) { this->objective().note_work(gradients); });
+  }
+
  private:
   static std::size_t at(Index m) { return static_cast<std::size_t>(m - 1); }
   /// Which end of [1/kappa, kappa] maximises r/s^2 + c s^2, the gradient of a unit with squared
@@ -141,6 +140,25 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   static int best_end(double r, double c) {
     if (r == 0.0 && c == 0.0) return 0;
     return c >= r ? 1 : -1;
+  }
+
+  /// Every unit to the end of [1/kappa, kappa] that is best for it, bottom-up.
+  bool go_to_ends(double kappa) {
+    need_constant_energies();
+    forget();
+    for (Index m = 1; m < network_.layers(); ++m) {
+      row_energies_[at(m)] = states().row_energies(m);
+      const Vector& r = row_energies_[at(m)];
+      const Vector& c = column_energies_[at(m)];
+      for (Index i = 0; i < r.size(); ++i) {
+        const int end = best_end(r[i], c[i]);
+        scales_[at(m)][i] = end == 0 ? 1.0 : end > 0 ? kappa : 1.0 / kappa;
+      }
+      states().set_scales(m, scales_[at(m)]);
+    }
+    has_energies_ = true;
+    base_ = scales_;
+    return true;
   }
 
   /// After a change of the scales; false when their squares are no numbers, and then they are the
@@ -163,23 +181,6 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     std::vector<Vector> squares;
     for (const Vector& s : scales_) squares.push_back(s.cwiseAbs2());
     unscale_units(network_, squares, covector);
-  }
-
-  std::unique_ptr<LocalCurvature<Scalar>> make_local_curvature() override {
-    if (!MlpHessian<Scalar>::worthwhile(mlp_)) {
-      return LinearOrbit<Scalar>::make_local_curvature();
-    }
-    if (!start_hessian_) start_hessian_.emplace(mlp_, this->start());
-    const auto plain = [this] {
-      VectorOf<Scalar> w(this->start().size());
-      commit(w);
-      return std::make_unique<PlainCurvature<Scalar>>(
-          mlp_, w, [this, w](Out<Scalar> gradient) { this->current_gradient(w, gradient); });
-    };
-    auto rescaled =
-        std::make_unique<MlpCurvature<Scalar>>(MlpHessian<Scalar>(*start_hessian_, scales_), plain);
-    return std::make_unique<NotedCurvature<Scalar>>(
-        std::move(rescaled), [this](double gradients) { this->objective().note_work(gradients); });
   }
 
   /// The states at the start, with the current scales: a gradient without its matrices.
@@ -230,15 +231,36 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     has_energies_ = true;
   }
 
-  void add_curvature_direction(double weight) {
-    const VectorOf<Scalar> products =
-        this->pulled_gradient().cwiseProduct(this->pulled_hessian_gradient());
+  void add_gradient_direction(double weight) {
+    need_energies();
     for (Index m = 1; m < network_.layers(); ++m) {
-      const auto rows = network_.augmented(m, products.data());
-      const auto columns = network_.weights(m + 1, products.data());
-      direction_[at(m)] += 4.0 * weight *
-                           (columns.template cast<double>().colwise().sum().transpose() -
-                            rows.template cast<double>().rowwise().sum());
+      const auto squares = scales_[at(m)].array().square();
+      direction_[at(m)].array() += 2.0 * weight *
+                                   (states().column_energies(m, false).array() * squares -
+                                    row_energies_[at(m)].array() / squares);
+    }
+  }
+
+  void add_curvature_direction(double weight) {
+    add_units<Scalar>(-4.0 * weight,
+                      this->pulled_gradient().cwiseProduct(this->pulled_hessian_gradient()));
+  }
+
+  /// dw/dlog s_i is row i of [W_m b_m], and column i of W_(m+1) with the other sign.
+  void add_covector_direction(const Vector& covector) {
+    VectorOf<Scalar> w(covector.size());
+    commit(w);
+    add_units<double>(1.0, covector.cwiseProduct(w.template cast<double>()));
+  }
+
+  /// For every unit: the sum of its row less that of its column.
+  template <class Number>
+  void add_units(double weight, const VectorOf<Number>& entries) {
+    for (Index m = 1; m < network_.layers(); ++m) {
+      const auto rows = network_.augmented(m, entries.data());
+      const auto columns = network_.weights(m + 1, entries.data());
+      direction_[at(m)] -= weight * (columns.template cast<double>().colwise().sum().transpose() -
+                                     rows.template cast<double>().rowwise().sum());
     }
   }
 
@@ -259,7 +281,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 }  // namespace
 
 template <Real Scalar>
-std::unique_ptr<BasicOrbit<Scalar>> PositiveScalingSymmetry<Scalar>::orbit(
+OrbitOrReason<Scalar> PositiveScalingSymmetry<Scalar>::orbit(
     const BasicObjective<Scalar>& objective, In<Scalar> w) const {
   require_homogeneous(require_network<Scalar>(name(), objective, w).activation());
   return std::make_unique<PositiveScalingOrbit<Scalar>>(objective, *objective.mlp(), w);

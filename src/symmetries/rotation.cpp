@@ -54,8 +54,7 @@ Matrix RotationSymmetry::random_element(Random& random, double) const {
   return random_orthogonal(order(), random, true);
 }
 
-std::unique_ptr<BasicOrbit<double>> RotationSymmetry::orbit(const Objective& objective,
-                                                            In<double> w) const {
+OrbitOrReason<double> RotationSymmetry::orbit(const Objective& objective, In<double> w) const {
   if (objective.dimension() != order() || w.size() != order()) {
     throw InvalidArgument("symmetry " + name(),
                           fmt::format("an objective of {} variables", objective.dimension()),

@@ -44,8 +44,8 @@ class SignFlipOrbit final : public IsometricOrbit<Scalar> {
 }  // namespace
 
 template <Real Scalar>
-std::unique_ptr<BasicOrbit<Scalar>> SignFlipSymmetry<Scalar>::orbit(
-    const BasicObjective<Scalar>& objective, In<Scalar> w) const {
+OrbitOrReason<Scalar> SignFlipSymmetry<Scalar>::orbit(const BasicObjective<Scalar>& objective,
+                                                      In<Scalar> w) const {
   const Mlp& network = require_network<Scalar>(name(), objective, w);
   require_odd(network.activation());
   return std::make_unique<SignFlipOrbit<Scalar>>(network, objective, w);

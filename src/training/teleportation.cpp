@@ -3,7 +3,6 @@
 
 #include "symport/core/invalid_argument.hpp"
 #include "symport/search/auto_search.hpp"
-#include "symport/symmetries/refusal.hpp"
 
 namespace symport {
 
@@ -30,40 +29,27 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                           "keep or reset: the symmetry " + plan.symmetry->name() +
                               " cannot transport an optimizer's state");
   }
-  std::unique_ptr<BasicOrbit<Scalar>> orbit;
-  try {
-    orbit = plan.symmetry->orbit(objective, w);
-  } catch (const Refusal& refusal) {
-    VectorOf<Scalar> gradient(w.size());
-    Certificate certificate;
-    certificate.loss_before = certificate.loss_after = objective.gradient(w, gradient);
-    certificate.grad_sq_before = certificate.grad_sq_after =
-        static_cast<double>(gradient.squaredNorm());
-    certificate.curvature_before = certificate.curvature_after = objective.curvature(w, gradient);
-    certificate.evaluations = 3.0;
-    certificate.reason = refusal.what();
-    return certificate;
-  }
+  const OrbitOrReason<Scalar> orbit = plan.symmetry->orbit(objective, w);
+  if (!orbit) return refused_certificate<Scalar>(objective, w, orbit.reason());
   double previews = 0.0;
+  NextStep<Scalar> next_step;
   if (!optimizer.plain_gradient_step() && !optimizer.automatic_rate()) {
-    orbit->set_next_step([&](In<Scalar> at, In<Scalar> gradient, Out<Scalar> u) {
+    next_step = [&](In<Scalar> at, In<Scalar> gradient, Out<Scalar> u) {
       previews += 1.0;
       optimizer.preview(objective, at, gradient, learning_rate, state, u);
-    });
+    };
   }
   const CriterionOptions criterion{
       .objective = plan.objective.value_or(default_objective(optimizer)),
+      .own_objective = plan.own_objective,
       .learning_rate = learning_rate,
       .bound = plan.bound,
       .cap = plan.cap};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
-  const bool exact = plan.symmetry->loss_invariant();
-  const double tolerance = exact || plan.drift_tolerance > 0.0
-                               ? plan.drift_tolerance
-                               : std::numeric_limits<double>::infinity();
   Certificate certificate =
-      teleport<Scalar>(objective, *orbit, search, criterion, random, w, tolerance);
+      teleport<Scalar>(objective, *orbit, search, criterion, random, w,
+                       drift_allowed(*plan.symmetry, plan.drift_tolerance), next_step);
   certificate.evaluations += previews * optimizer.preview_evaluations(w.size());
   if (!certificate.accepted) return certificate;
   if (plan.state == StatePolicy::reset) {

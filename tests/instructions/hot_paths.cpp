@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     const bool with_curvature = path == "ascent_predicted_decrease";
     const auto orbit = GeneralLinear<float>().orbit(objective, w);
     for (int i = 0; i < repetitions; ++i) {
-      orbit->aim(rate, with_curvature ? -0.5 * rate * rate : 0.0);
+      orbit->aim({rate, with_curvature ? -0.5 * rate * rate : 0.0});
       orbit->move(0.05);
       orbit->grad_sq();
       if (with_curvature) orbit->curvature();

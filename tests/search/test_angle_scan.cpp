@@ -96,14 +96,15 @@ Allowed allowed_around(const RotationSymmetry& symmetry, const Objective& object
                        const Vector& start, const CriterionOptions& options) {
   constexpr int angles = 20000;
   const auto orbit = symmetry.orbit(objective, start);
-  Criterion criterion(options);
-  criterion.begin(*orbit);
-  Allowed result{criterion.value(*orbit), criterion.value(*orbit), 0.0};
+  OrbitMeasures<double> measures(*orbit, options.learning_rate);
+  Criterion criterion(options, measures);
+  const double at_start = criterion.begin();
+  Allowed result{at_start, at_start, 0.0};
   int length = 0, longest = 0;
   for (int i = 0; i < angles; ++i) {
     orbit->move(2.0 * std::numbers::pi * i / angles);
-    const double value = criterion.value(*orbit);
-    length = value > result.start && criterion.allows(*orbit) ? length + 1 : 0;
+    const double value = criterion.value();
+    length = value > result.start && criterion.allows() ? length + 1 : 0;
     longest = std::max(longest, length);
     if (length > 0) result.best = std::max(result.best, value);
   }

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "support/numbers.hpp"
-#include "support/stub_orbit.hpp"
+#include "support/stub_measures.hpp"
 #include "support/worth.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "tolerances.hpp"
@@ -14,74 +14,64 @@
 namespace symport {
 namespace {
 
-using testing::StubOrbit;
+using testing::StubMeasures;
 
 const double infinity = std::numeric_limits<double>::infinity();
 
 TEST(Criterion, ValuesAreThoseOfTheirFormulas) {
-  StubOrbit orbit;
-  const auto value = [&](ObjectiveKind kind) {
-    return Criterion({.objective = kind, .learning_rate = 0.1}).value(orbit);
-  };
+  StubMeasures at;
+  const auto value = [&](ObjectiveKind kind) { return Criterion({.objective = kind}, at).value(); };
   EXPECT_DOUBLE_EQ(value(ObjectiveKind::gradient_norm), 2.0);
   EXPECT_DOUBLE_EQ(value(ObjectiveKind::predicted_decrease), 0.1 * 2.0 - 0.5 * 0.01 * 3.0);
   EXPECT_DOUBLE_EQ(value(ObjectiveKind::decrement), 2.0 * 2.0 / (2.0 * 3.0));
 }
 
-TEST(Criterion, WeightsArePartialDerivativesOfTheValue) {
+TEST(Criterion, SlopesArePartialDerivativesOfTheValue) {
   constexpr double e = 1e-3;
   for (const ObjectiveKind kind : testing::all_objective_kinds) {
-    const Criterion criterion({.objective = kind, .learning_rate = 0.1});
-    StubOrbit orbit;
-    const auto weights = criterion.weights(orbit);
-    const double in_J = testing::central_difference(
-        [&](double h) {
-          StubOrbit near = orbit;
-          near.J += h;
-          return criterion.value(near);
-        },
-        e);
-    const double in_Phi = testing::central_difference(
-        [&](double h) {
-          StubOrbit near = orbit;
-          near.Phi += h;
-          return criterion.value(near);
-        },
-        e);
-    EXPECT_NEAR(weights.grad_sq, in_J, tolerance::difference) << to_string(kind);
-    EXPECT_NEAR(weights.curvature, in_Phi, tolerance::difference) << to_string(kind);
+    StubMeasures at;
+    const Slope slope = Criterion({.objective = kind}, at).slope();
+    const auto value = [&](double J, double Phi) {
+      StubMeasures near = at;
+      near.J += J;
+      near.Phi += Phi;
+      return Criterion({.objective = kind}, near).value();
+    };
+    const double in_J = testing::central_difference([&](double h) { return value(h, 0.0); }, e);
+    const double in_Phi = testing::central_difference([&](double h) { return value(0.0, h); }, e);
+    EXPECT_NEAR(slope.grad_sq, in_J, tolerance::difference) << to_string(kind);
+    EXPECT_NEAR(slope.curvature, in_Phi, tolerance::difference) << to_string(kind);
+    EXPECT_FALSE(slope.covector);
   }
 }
 
 TEST(Criterion, JudgesTheOptimizersOwnStepWhereThereIsOne) {
-  StubOrbit orbit;
-  orbit.step = StepForecast{0.6, 0.2};
-  const Criterion criterion({.learning_rate = 0.1});
-  EXPECT_DOUBLE_EQ(criterion.value(orbit), 0.6 - 0.1);
-  EXPECT_DOUBLE_EQ(criterion.rate(orbit), 0.6 / 2.0);
-  EXPECT_DOUBLE_EQ(criterion.weights(orbit).grad_sq, 0.3);
-  EXPECT_DOUBLE_EQ(criterion.weights(orbit).curvature, -0.5 * 0.3 * 0.3);
+  StubMeasures at;
+  at.step = StepForecast{0.6, 0.2};
+  Criterion criterion({}, at);
+  EXPECT_DOUBLE_EQ(criterion.value(), 0.6 - 0.1);
+  EXPECT_DOUBLE_EQ(at.rate(), 0.6 / 2.0);
+  EXPECT_DOUBLE_EQ(criterion.slope().grad_sq, 0.3);
+  EXPECT_DOUBLE_EQ(criterion.slope().curvature, -0.5 * 0.3 * 0.3);
   // The paper's objective looks at no step.
-  EXPECT_DOUBLE_EQ(Criterion({.objective = ObjectiveKind::gradient_norm}).value(orbit), 2.0);
+  EXPECT_DOUBLE_EQ(Criterion({.objective = ObjectiveKind::gradient_norm}, at).value(), 2.0);
 }
 
 TEST(Criterion, DecrementIsUndefinedWithoutPositiveCurvature) {
-  const Criterion criterion({.objective = ObjectiveKind::decrement});
   for (const double Phi : {0.0, -1.0}) {
-    StubOrbit orbit;
-    orbit.Phi = Phi;
-    EXPECT_TRUE(std::isnan(criterion.value(orbit)));
-    EXPECT_GT(criterion.weights(orbit).grad_sq, 0.0);
-    EXPECT_EQ(criterion.weights(orbit).curvature, 0.0);
+    StubMeasures at;
+    at.Phi = Phi;
+    Criterion criterion({.objective = ObjectiveKind::decrement}, at);
+    EXPECT_TRUE(std::isnan(criterion.value()));
+    EXPECT_GT(criterion.slope().grad_sq, 0.0);
+    EXPECT_EQ(criterion.slope().curvature, 0.0);
   }
 }
 
 TEST(Criterion, BoundLimitsTheCurvatureAlongTheStep) {
-  StubOrbit orbit;  // eta Phi / J = 0.15
+  StubMeasures at;  // eta Phi / J = 0.15
   const auto allowed = [&](double bound) {
-    return Criterion(
-               {.objective = ObjectiveKind::gradient_norm, .learning_rate = 0.1, .bound = bound})
-        .allows(orbit);
+    return Criterion({.objective = ObjectiveKind::gradient_norm, .bound = bound}, at).allows();
   };
   EXPECT_TRUE(allowed(0.16));
   EXPECT_FALSE(allowed(0.14));
@@ -108,25 +98,24 @@ TEST(Criterion, CapLimitsTheLargestCurvatureAndTheNextLoss) {
       {"a non-finite curvature is never allowed", 4.0, std::nan(""), 1.0, 1.0, false},
   };
   for (const CapRow& row : table) {
-    Criterion criterion({.learning_rate = 0.1});
-    StubOrbit orbit;
-    orbit.lambda = row.start_lambda;
-    orbit.loss_next = row.start_next;
-    criterion.begin(orbit);
-    orbit.lambda = row.lambda;
-    orbit.loss_next = row.next;
-    EXPECT_EQ(criterion.allows(orbit), row.allowed) << row.why;
+    StubMeasures at;
+    Criterion criterion({}, at);
+    at.lambda = row.start_lambda;
+    at.loss_next = row.start_next;
+    criterion.begin();
+    at.lambda = row.lambda;
+    at.loss_next = row.next;
+    EXPECT_EQ(criterion.allows(), row.allowed) << row.why;
   }
 }
 
 TEST(Criterion, CapIsOnForThePredictedDecreaseAloneUnlessSet) {
-  StubOrbit wild;
-  wild.lambda = 1e6;
   const auto allowed = [&](ObjectiveKind kind, std::optional<double> cap) {
-    Criterion criterion({.objective = kind, .learning_rate = 0.1, .cap = cap});
-    StubOrbit start;
-    criterion.begin(start);
-    return criterion.allows(wild);
+    StubMeasures at;
+    Criterion criterion({.objective = kind, .cap = cap}, at);
+    criterion.begin();
+    at.lambda = 1e6;
+    return criterion.allows();
   };
   EXPECT_FALSE(allowed(ObjectiveKind::predicted_decrease, std::nullopt));
   EXPECT_TRUE(allowed(ObjectiveKind::gradient_norm, std::nullopt));
@@ -135,15 +124,29 @@ TEST(Criterion, CapIsOnForThePredictedDecreaseAloneUnlessSet) {
   EXPECT_FALSE(allowed(ObjectiveKind::gradient_norm, 1.5));
 }
 
-TEST(Criterion, ValuesOfAMeasurementAreThoseOfAnOrbitWithItsNumbers) {
+TEST(Criterion, ADecrementOfMoreThanTwiceTheLossIsNotBelieved) {
+  StubMeasures at;  // D* = 2/3
+  const CriterionOptions decrement{.objective = ObjectiveKind::decrement};
+  EXPECT_TRUE(Criterion(decrement, at, 0.34).allows());
+  EXPECT_FALSE(Criterion(decrement, at, 0.33).allows());
+  EXPECT_TRUE(Criterion(decrement, at).allows()) << "a loss that is not known limits nothing";
+  EXPECT_TRUE(Criterion(decrement, at, -1.0).allows());
+  at.Phi = -1.0;
+  EXPECT_FALSE(Criterion(decrement, at).allows()) << "without a value";
+  EXPECT_TRUE(Criterion({.objective = ObjectiveKind::gradient_norm}, at, 0.1).allows());
+}
+
+TEST(Criterion, WorthIsTheValueOfAPointThatIsNotThere) {
   for (const ObjectiveKind kind : testing::all_objective_kinds) {
-    StubOrbit orbit;
-    const Criterion criterion({.objective = kind, .learning_rate = 0.1});
-    EXPECT_EQ(criterion.value({.grad_sq = orbit.J, .curvature = orbit.Phi}),
-              criterion.value(orbit));
-    orbit.step = StepForecast{0.6, 0.2};
-    EXPECT_EQ(criterion.value({orbit.J, orbit.Phi, orbit.step}), criterion.value(orbit));
-    EXPECT_EQ(criterion.rate({orbit.J, orbit.Phi, orbit.step}), criterion.rate(orbit));
+    StubMeasures here, there;
+    there.J = 5.0;
+    there.Phi = 0.7;
+    Criterion criterion({.objective = kind}, here);
+    EXPECT_EQ(criterion.worth(there.J, there.Phi), Criterion({.objective = kind}, there).value());
+    // An optimizer's own step is taken for one of its effective rate.
+    here.step = StepForecast{0.6, 0.2};
+    there.eta = 0.6 / here.J;
+    EXPECT_EQ(criterion.worth(there.J, there.Phi), Criterion({.objective = kind}, there).value());
   }
 }
 
@@ -157,20 +160,21 @@ TEST(Criterion, PrefersTheLargerValueAndAnyValueToNone) {
 
 TEST(Criterion, ObjectsToACandidateThatIsNoImprovementOrBeyondTheBounds) {
   using ::testing::HasSubstr, ::testing::IsEmpty;
-  StubOrbit start;  // J = 2, Phi = 3
+  StubMeasures start;  // J = 2, Phi = 3
   const auto objection = [&](const CriterionOptions& options, double J, double Phi, double slack) {
-    Criterion criterion(options);
-    criterion.begin(start);
-    return criterion.objection({.grad_sq = J, .curvature = Phi}, slack);
+    Criterion criterion(options, start, 0.5);
+    criterion.begin();
+    KnownPoint candidate(J, Phi, start.eta);
+    return criterion.objection(candidate, slack);
   };
-  const CriterionOptions norm{
-      .objective = ObjectiveKind::gradient_norm, .learning_rate = 0.1, .bound = 0.2};
+  const CriterionOptions norm{.objective = ObjectiveKind::gradient_norm, .bound = 0.2};
   EXPECT_THAT(objection(norm, 2.1, 3.0, 0.0), IsEmpty());
   EXPECT_THAT(objection(norm, 2.0, 3.0, 0.0), HasSubstr("no improvement"));
   EXPECT_THAT(objection(norm, std::nan(""), 3.0, 0.0), HasSubstr("no improvement"));
   EXPECT_THAT(objection(norm, 2.1, 4.3, 0.0), HasSubstr("eta Phi / J"));
   EXPECT_THAT(objection(norm, 2.1, 4.3, 0.1), IsEmpty());
-  const CriterionOptions decrement{.objective = ObjectiveKind::decrement, .largest_decrement = 1.0};
+  // At a loss of 0.5 a decrement of at most 1 is believed.
+  const CriterionOptions decrement{.objective = ObjectiveKind::decrement};
   EXPECT_THAT(objection(decrement, 2.0, 2.5, 0.0), IsEmpty());
   EXPECT_THAT(objection(decrement, 2.0, 1.5, 0.0), HasSubstr("decrement is 1.3"));
   // From a start without a value anything that has one will do.
@@ -180,14 +184,33 @@ TEST(Criterion, ObjectsToACandidateThatIsNoImprovementOrBeyondTheBounds) {
 }
 
 TEST(Criterion, ObjectsToAStepOfTheOptimizerThatIsWorseThanAtTheStart) {
-  StubOrbit start;
+  StubMeasures start;
   start.step = StepForecast{0.6, 0.2};
-  Criterion criterion({.learning_rate = 0.1});
-  EXPECT_EQ(criterion.begin(start), 0.5);
-  EXPECT_TRUE(criterion.uses_forecast());
-  EXPECT_EQ(criterion.objection({2.0, 3.0, StepForecast{0.7, 0.2}}, 0.0), "");
-  EXPECT_NE(criterion.objection({9.0, 3.0, StepForecast{0.5, 0.2}}, 0.0), "");
-  EXPECT_FALSE(Criterion({.objective = ObjectiveKind::gradient_norm}).uses_forecast());
+  Criterion criterion({}, start);
+  EXPECT_EQ(criterion.begin(), 0.5);
+  KnownPoint better(2.0, 3.0, 0.1, StepForecast{0.7, 0.2});
+  KnownPoint worse(9.0, 3.0, 0.1, StepForecast{0.5, 0.2});
+  EXPECT_EQ(criterion.objection(better, 0.0), "");
+  EXPECT_NE(criterion.objection(worse, 0.0), "");
+}
+
+/// Something that is neither J nor Phi.
+class Own final : public TeleportObjective {
+ public:
+  std::string_view name() const override { return "own"; }
+  double value(PointMeasures& at) const override { return -at.largest_curvature(); }
+  Slope slope(PointMeasures&) const override { return {.covector = Vector::Ones(3)}; }
+};
+
+TEST(Criterion, TakesAnObjectiveOfOnesOwn) {
+  StubMeasures at;
+  const Own own;
+  Criterion criterion({.own_objective = &own}, at);
+  EXPECT_EQ(criterion.begin(), -4.0);
+  EXPECT_EQ(criterion.slope().covector, Vector::Ones(3));
+  EXPECT_TRUE(std::isnan(criterion.worth(1.0, 1.0))) << "J and Phi do not tell";
+  at.lambda = 1e6;
+  EXPECT_TRUE(criterion.allows()) << "no cap unless it asks for one";
 }
 
 TEST(ObjectiveKind, HasAName) {

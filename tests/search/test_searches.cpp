@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "support/stub_measures.hpp"
 #include "support/symmetries.hpp"
 #include "support/worth.hpp"
 #include "symport/objectives/counting.hpp"
@@ -19,7 +20,7 @@
 namespace symport {
 namespace {
 
-using testing::distance, testing::numbers_at, testing::worth;
+using testing::distance, testing::numbers_at, testing::StubMeasures, testing::worth;
 
 const double infinity = std::numeric_limits<double>::infinity();
 
@@ -28,7 +29,7 @@ struct SearchRow {
   std::shared_ptr<const Search> search;
   bool suits(Orbit& orbit) const {
     if (name == "scan") return orbit.period() > 0.0;
-    if (name == "closed") return orbit.closed_form() != ClosedForm::none;
+    if (name == "closed") return orbit.has_candidates();
     return true;
   }
 };
@@ -311,7 +312,8 @@ TEST(Searches, RefuseOrbitsThatTheyAreNotMadeFor) {
   Random random(111);
   const Rosenbrock four(2);
   const auto rotations = rosenbrock_rotation(2);
-  Criterion criterion(CriterionOptions{});
+  StubMeasures measures;
+  Criterion criterion(CriterionOptions{}, measures);
   EXPECT_THROW(AngleScan().run(*rotations.orbit(four, four.start()), criterion, random),
                std::logic_error);
   EXPECT_THROW(ClosedFormSearch().run(*rotations.orbit(four, four.start()), criterion, random),
@@ -325,6 +327,10 @@ struct BadOption {
 
 TEST(Searches, RefuseBadOptionsByField) {
   const double nan = std::nan("");
+  const auto refuse = [](const CriterionOptions& options) {
+    StubMeasures measures;
+    Criterion(options, measures);
+  };
   const std::vector<BadOption> table = {
       {"max_steps", [] { OrbitAscent({.max_steps = 0}); }},
       {"step_size", [] { OrbitAscent({.step_size = 0.0}); }},
@@ -344,12 +350,12 @@ TEST(Searches, RefuseBadOptionsByField) {
       {"trials", [] { ClosedFormSearch({.trials = 0}); }},
       {"samples", [] { RandomSearch({.samples = 0}); }},
       {"spread", [] { RandomSearch({.spread = 0.0}); }},
-      {"learning_rate", [] { Criterion({.learning_rate = -1.0}); }},
-      {"learning_rate", [=] { Criterion({.learning_rate = nan}); }},
-      {"learning_rate", [] { Criterion({.learning_rate = infinity}); }},
-      {"bound", [] { Criterion({.bound = 0.0}); }},
-      {"cap", [] { Criterion({.cap = -1.0}); }},
-      {"cap", [=] { Criterion({.cap = nan}); }},
+      {"learning_rate", [=] { refuse({.learning_rate = -1.0}); }},
+      {"learning_rate", [=] { refuse({.learning_rate = nan}); }},
+      {"learning_rate", [=] { refuse({.learning_rate = infinity}); }},
+      {"bound", [=] { refuse({.bound = 0.0}); }},
+      {"cap", [=] { refuse({.cap = -1.0}); }},
+      {"cap", [=] { refuse({.cap = nan}); }},
   };
   for (std::size_t i = 0; i < table.size(); ++i) {
     try {

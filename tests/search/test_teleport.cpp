@@ -28,7 +28,7 @@ class Sabotaged final : public BasicOrbit<Scalar> {
 
   double grad_sq() override { return 1.0 + length_; }
   double curvature() override { return 1.0; }
-  double aim(double, double) override { return 1.0; }
+  double aim(const Slope&) override { return 1.0; }
   bool move(double length) override {
     length_ = length;
     return true;
@@ -146,7 +146,7 @@ class Boastful final : public BasicOrbit<double> {
   double curvature() override {
     return there_ ? 1e30 : testing::numbers_at(objective(), at()).curvature;
   }
-  double aim(double, double) override { return 1.0; }
+  double aim(const Slope&) override { return 1.0; }
   bool move(double length) override {
     there_ = length != 0.0;
     point_changed();
@@ -172,7 +172,7 @@ class Believer final : public Search {
  public:
   std::string_view name() const override { return "believer"; }
   SearchOutcome run(Orbit& orbit, Criterion& criterion, Random&) const override {
-    criterion.begin(orbit);
+    criterion.begin();
     orbit.move(1.0);
     return {true, "believed", true};
   }
@@ -236,11 +236,10 @@ TEST(Teleport, CertifiesTheParametersAndNotTheOrbitsWord) {
       Random random(143);
       Vector w = start;
       Boastful orbit(product, start, destination);
-      if (adagrad) {
-        orbit.set_next_step([](In<double>, In<double> g, Out<double> u) { u = 1e-3 * g; });
-      }
-      const Certificate c =
-          teleport<double>(product, orbit, Believer(), {.cap = HUGE_VAL}, random, w);
+      NextStep<double> next_step;
+      if (adagrad) next_step = [](In<double>, In<double> g, Out<double> u) { u = 1e-3 * g; };
+      const Certificate c = teleport<double>(product, orbit, Believer(), {.cap = HUGE_VAL}, random,
+                                             w, 0.0, next_step);
       const auto there = testing::numbers_at(product, destination);
       EXPECT_EQ(c.grad_sq_after, there.grad_sq);
       EXPECT_EQ(c.curvature_after, there.curvature);
@@ -383,6 +382,55 @@ TEST(Teleport, RefusesBadArgumentsByField) {
   EXPECT_EQ(field(booth.start(), -1.0, {}), "drift_tolerance");
   EXPECT_EQ(field(booth.start(), nan, {}), "drift_tolerance");
   EXPECT_EQ(field(booth.start(), 0.0, {.learning_rate = -1.0}), "learning_rate");
+}
+
+TEST(Teleport, InOneCallIsTheSameAsByHand) {
+  for (const auto& row : testing::symmetry_table()) {
+    SCOPED_TRACE(row.name);
+    Random random(138);
+    const Vector start = testing::random_vector(row.objective->dimension(), random);
+    for (const std::optional<double> rate : {std::optional(1e-3), std::optional<double>()}) {
+      Vector once = start, by_hand = start;
+      const Certificate c = teleport<double>(
+          *row.objective, once, {.symmetry = row.symmetry.get(), .learning_rate = rate, .seed = 9});
+      Random same(9);
+      const CriterionOptions criterion{
+          .objective = rate ? ObjectiveKind::predicted_decrease : ObjectiveKind::decrement,
+          .learning_rate = rate.value_or(1.0)};
+      const Certificate expected =
+          teleport<double>(*row.objective, *row.symmetry->orbit(*row.objective, by_hand),
+                           AutoSearch(), criterion, same, by_hand);
+      EXPECT_TRUE(testing::identical(once, by_hand));
+      EXPECT_EQ(c.accepted, expected.accepted);
+      EXPECT_EQ(c.reason, expected.reason);
+      EXPECT_EQ(c.evaluations, expected.evaluations);
+    }
+  }
+}
+
+TEST(Teleport, InOneCallSaysWhatIsMissing) {
+  const Booth booth;
+  Vector w = booth.start();
+  try {
+    teleport<double>(booth, w, {});
+    ADD_FAILURE();
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.field(), "symmetry");
+  }
+  /// A symmetry that has no orbit anywhere.
+  class Unable final : public Symmetry {
+   public:
+    std::string name() const override { return "unable"; }
+    OrbitOrReason<double> orbit(const Objective&, In<double>) const override {
+      return OrbitOrReason<double>::none("a batch of 9 does not fit into a width of 4");
+    }
+  };
+  const Unable symmetry;
+  const Certificate c = teleport<double>(booth, w, {.symmetry = &symmetry});
+  EXPECT_FALSE(c.accepted);
+  EXPECT_EQ(c.reason, "a batch of 9 does not fit into a width of 4");
+  EXPECT_EQ(c.loss_before, booth.value(w));
+  EXPECT_TRUE(testing::identical(w, booth.start()));
 }
 
 TEST(Teleport, DefaultTolerancesAreThoseOfThePrecision) {

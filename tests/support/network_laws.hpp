@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "support/candidates.hpp"
 #include "support/networks.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "symport/search/measures.hpp"
 #include "symport/symmetries/symmetry.hpp"
 
 namespace symport::testing {
@@ -81,19 +83,20 @@ double expect_laws_at_current_point(const MlpObjective<Scalar>& objective,
   const auto step = [](const VectorOf<Scalar>& g) -> VectorOf<Scalar> {
     return Scalar(0.1) * g.array() / (Scalar(1) + g.array().abs());
   };
-  orbit.set_next_step([&](In<Scalar>, In<Scalar> g, Out<Scalar> u) { u = step(g); });
+  OrbitMeasures<Scalar> measures(orbit, 0.1,
+                                 [&](In<Scalar>, In<Scalar> g, Out<Scalar> u) { u = step(g); });
   const VectorOf<Scalar> u = step(moved_gradient);
   objective.hessian_vector(there, u, product);
-  EXPECT_LE(relative_distance(orbit.next_loss(0.1), objective.value(there - u)),
+  EXPECT_LE(relative_distance(measures.next_loss(), objective.value(there - u)),
             Tolerance::derivative)
       << "the loss after the next step";
-  EXPECT_LE(relative_distance(orbit.forecast().slope, static_cast<double>(moved_gradient.dot(u))),
-            Tolerance::derivative)
+  EXPECT_LE(
+      relative_distance(measures.forecast().slope, static_cast<double>(moved_gradient.dot(u))),
+      Tolerance::derivative)
       << "its slope";
-  EXPECT_LE(std::abs(orbit.forecast().bend - static_cast<double>(u.dot(product))),
+  EXPECT_LE(std::abs(measures.forecast().bend - static_cast<double>(u.dot(product))),
             Tolerance::derivative * static_cast<double>(u.norm() * product.norm()))
       << "its bend";
-  orbit.set_next_step(nullptr);
   return relative_distance<Scalar>(w, there);
 }
 
@@ -132,14 +135,14 @@ void expect_laws(const BasicSymmetry<Scalar>& symmetry, const std::vector<std::s
               << "the identity changes nothing";
           ASSERT_TRUE(orbit->randomize(random, 0.7));
           check();
-          if (orbit->aim(1.0, 0.5) > 0.0) {
+          if (orbit->aim({1.0, 0.5}) > 0.0) {
             ASSERT_TRUE(orbit->move(0.3));
             check();
           }
           orbit->back();
           check();
-          if (orbit->closed_form() == ClosedForm::bounded) {
-            orbit->solve(ObjectiveKind::gradient_norm, 0.1, kappa);
+          if (orbit->has_candidates()) {
+            ASSERT_TRUE(go_to_candidate(*orbit, kappa));
             check();
           }
           if (::testing::Test::HasFailure()) return;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "symport/objectives/objective.hpp"
-#include "symport/symmetries/orbit.hpp"
+#include "symport/search/teleport_objective.hpp"
 
 namespace symport::testing {
 
@@ -18,7 +18,7 @@ inline PointNumbers numbers_at(const Objective& objective, In<double> w) {
   return {loss, g.squaredNorm(), g.dot(Hg)};
 }
 
-/// The three objectives of a teleport from their definitions.
+/// The three objectives of a teleport that are functions of J and Phi, from their definitions.
 inline double worth(ObjectiveKind kind, double eta, const PointNumbers& at) {
   switch (kind) {
     case ObjectiveKind::gradient_norm:

@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
+#include "support/candidates.hpp"
 #include "support/symmetries.hpp"
 #include "support/worth.hpp"
-#include "symport/search/criterion.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -34,8 +34,7 @@ TEST(OrthogonalSymmetry, SolutionBeatsTenThousandRandomElements) {
       for (const double eta : {0.01, 0.1, 0.6}) {
         SCOPED_TRACE(std::string(to_string(kind)) + " eta " + std::to_string(eta));
         const auto orbit = symmetry.orbit(objective, start);
-        ASSERT_EQ(orbit->closed_form(), ClosedForm::point);
-        orbit->solve(kind, eta, 1.0);
+        ASSERT_TRUE(testing::go_to_candidate(*orbit, 1.0, kind, eta));
         Vector best(4);
         orbit->commit(best);
         EXPECT_LE(testing::distance(objective.value(best), objective.value(start)),
@@ -54,7 +53,7 @@ TEST(OrthogonalSymmetry, SolvesWhenAlreadyThere) {
   const OrthogonalSymmetry symmetry(objective);
   const Vector eigenvector{{0.0, 0.0, -2.0}};
   const auto orbit = symmetry.orbit(objective, eigenvector);
-  orbit->solve(ObjectiveKind::gradient_norm, 1.0, 1.0);
+  ASSERT_TRUE(testing::go_to_candidate(*orbit));
   Vector w(3);
   orbit->commit(w);
   EXPECT_LE(testing::distance(w, eigenvector), tolerance::rounding);
@@ -70,8 +69,7 @@ TEST(FactorPairSymmetry, SolutionBeatsRandomElementsWithinItsBound) {
     for (const double kappa : {1.0, 1.5, 4.0}) {
       SCOPED_TRACE("rank " + std::to_string(rank) + " kappa " + std::to_string(kappa));
       const auto orbit = symmetry.orbit(objective, start);
-      ASSERT_EQ(orbit->closed_form(), ClosedForm::bounded);
-      orbit->solve(ObjectiveKind::gradient_norm, 1.0, kappa);
+      ASSERT_TRUE(testing::go_to_candidate(*orbit, kappa));
       Vector best(start.size());
       orbit->commit(best);
       EXPECT_LE(testing::distance(objective.value(best), objective.value(start)),

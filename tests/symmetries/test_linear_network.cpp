@@ -5,6 +5,7 @@
 #include <Eigen/QR>
 
 #include "core/dense.hpp"
+#include "support/candidates.hpp"
 #include "support/network_laws.hpp"
 #include "symport/objectives/counting.hpp"
 #include "symport/search/closed_form.hpp"
@@ -108,8 +109,8 @@ TEST(LinearNetwork, IsTheFactorPairSymmetryOnTwoLayers) {
   const auto pair_orbit = pair.orbit(factorization, w);
   const auto network_orbit = symmetry.orbit(network, w_network);
   for (const double kappa : {1.0, 1.5, 4.0}) {
-    pair_orbit->solve(ObjectiveKind::gradient_norm, 0.1, kappa);
-    network_orbit->solve(ObjectiveKind::gradient_norm, 0.1, kappa);
+    ASSERT_TRUE(go_to_candidate(*pair_orbit, kappa));
+    ASSERT_TRUE(go_to_candidate(*network_orbit, kappa));
     EXPECT_LE(relative_distance(pair_orbit->grad_sq(), 4 * network_orbit->grad_sq()), 1e-12);
     EXPECT_LE(relative_distance(pair_orbit->curvature(), 8 * network_orbit->curvature()), 1e-12);
     EXPECT_LE(relative_distance(pair_orbit->condition(), network_orbit->condition()), 1e-12);
@@ -125,7 +126,7 @@ TEST(LinearNetwork, ClosedFormBeatsRandomElementsWithinTheBound) {
     const auto problem = random_problem<double>(widths, "linear", "cross_entropy", true, 7, random);
     const Mlp& network = problem.objective.network();
     const auto orbit = symmetry.orbit(problem.objective, problem.w);
-    orbit->solve(ObjectiveKind::gradient_norm, 0.1, kappa);
+    ASSERT_TRUE(go_to_candidate(*orbit, kappa));
     EXPECT_LE(orbit->condition(), kappa * kappa * (1 + 1e-12));
     for (int i = 0; i < 200; ++i) {
       // Random symmetric elements at the ends of the bound.
@@ -154,7 +155,7 @@ TEST(LinearNetwork, AscentFollowsTheGradient) {
     orbit->randomize(random, 0.5);
     Vector base(problem.w.size()), there(problem.w.size());
     orbit->commit(base);
-    const double norm = orbit->aim(weights.grad_sq, weights.curvature);
+    const double norm = orbit->aim({weights.grad_sq, weights.curvature});
     const double length = 0.25;
     ASSERT_TRUE(orbit->move(length));
     orbit->commit(there);

@@ -29,7 +29,7 @@ std::vector<OrbitRow> orbits() {
   for (const auto& row : testing::symmetry_table()) {
     const Vector w = testing::random_vector(row.objective->dimension(), random);
     rows.push_back({row.name, std::make_shared<testing::SymmetryRow>(row), w,
-                    row.symmetry->orbit(*row.objective, w)});
+                    row.symmetry->orbit(*row.objective, w).take()});
     // The generic orbit too where there is a special one.
     rows.push_back({row.name + " (generic orbit)", std::make_shared<testing::SymmetryRow>(row), w,
                     std::make_unique<MatrixOrbit>(*row.symmetry, *row.objective, w)});
@@ -38,9 +38,9 @@ std::vector<OrbitRow> orbits() {
   const Vector w = testing::random_vector(6, random);
   rows.push_back({"linear model and its data", model, w, LinearDataSymmetry().orbit(*model, w)});
   for (OrbitRow& row : rows) {
-    row.orbit->aim(1.0, 0.1);
+    row.orbit->aim({1.0, 0.1});
     row.orbit->move(0.2);
-    row.orbit->aim(-0.3, 1.0);
+    row.orbit->aim({-0.3, 1.0});
     row.orbit->move(0.1);
   }
   return rows;
@@ -62,7 +62,7 @@ TEST(Orbit, SaysGradientNormAndCurvatureOfItsPoint) {
     const auto expected = numbers(*row.orbit);
     EXPECT_LE(distance(row.orbit->grad_sq(), expected.grad_sq), tolerance::accumulated);
     EXPECT_LE(distance(row.orbit->curvature(), expected.curvature), tolerance::accumulated);
-    EXPECT_LE(distance(row.orbit->largest_curvature(),
+    EXPECT_LE(distance(row.orbit->local_curvature()->largest_eigenvalue(),
                        largest_curvature<double>(row.orbit->objective(), point(*row.orbit),
                                                  Vector::Ones(row.start.size()), row.start.size())),
               tolerance::difference);
@@ -73,7 +73,7 @@ TEST(Orbit, KeepsTheLossWhileItMoves) {
   for (OrbitRow& row : orbits()) {
     SCOPED_TRACE(row.name);
     const double loss = numbers(*row.orbit).loss;
-    row.orbit->aim(1.0, 0.0);
+    row.orbit->aim({1.0, 0.0});
     for (const double length : {-1.0, 0.0, 1e-6, 0.5, 2.0}) {
       ASSERT_TRUE(row.orbit->move(length));
       EXPECT_LE(distance(numbers(*row.orbit).loss, loss), tolerance::drift) << length;
@@ -91,7 +91,7 @@ TEST(Orbit, AimsAlongTheGradientOfTheWeightedSum) {
          {std::pair{1.0, 0.0}, {0.0, 1.0}, {1.0, -J / Phi}, {-1.0, 0.3 * J / Phi}}) {
       SCOPED_TRACE(row.name + " weights " + std::to_string(a) + " " + std::to_string(b));
       row.orbit->back();
-      const double norm = row.orbit->aim(a, b);
+      const double norm = row.orbit->aim({a, b});
       const double slope = testing::central_difference(
           [&](double length) {
             row.orbit->move(length);
@@ -121,10 +121,10 @@ TEST(Orbit, DirectionsAreGradientsInOneInnerProduct) {
           e);
     };
     row.orbit->back();
-    const double norm_J = row.orbit->aim(1.0, 0.0);
+    const double norm_J = row.orbit->aim({1.0, 0.0});
     const double one = norm_J * slope_of([&] { return row.orbit->curvature(); });
     row.orbit->back();
-    const double norm_Phi = row.orbit->aim(0.0, 1.0);
+    const double norm_Phi = row.orbit->aim({0.0, 1.0});
     const double other = norm_Phi * slope_of([&] { return row.orbit->grad_sq(); });
     EXPECT_NEAR(one, other, 10 * tolerance::difference * norm_J * norm_Phi);
   }
@@ -134,7 +134,7 @@ TEST(Orbit, AimMakesTheCurrentPointTheBase) {
   for (OrbitRow& row : orbits()) {
     SCOPED_TRACE(row.name);
     const Vector here = point(*row.orbit);
-    row.orbit->aim(1.0, 0.0);
+    row.orbit->aim({1.0, 0.0});
     row.orbit->move(0.3);
     EXPECT_GT(distance(point(*row.orbit), here), 1e-6);
     row.orbit->back();
@@ -168,39 +168,17 @@ TEST(Orbit, RandomElementsKeepTheLoss) {
   }
 }
 
-TEST(Orbit, ForecastsTheStepThatItWasTold) {
-  // w <- w - (0.1 g + 0.01 w): slope and bend by hand.
+TEST(Orbit, ItsPlaceChangesWhenThePointMoves) {
   for (OrbitRow& row : orbits()) {
     SCOPED_TRACE(row.name);
-    EXPECT_FALSE(row.orbit->has_forecast());
-    EXPECT_THROW(row.orbit->forecast(), std::logic_error);
-    row.orbit->set_next_step(
-        [](In<double> w, In<double> gradient, Out<double> u) { u = 0.1 * gradient + 0.01 * w; });
-    for (const double length : {0.0, 0.3}) {
-      row.orbit->move(length);
-      const Vector w = point(*row.orbit);
-      Vector g(w.size()), Hu(w.size());
-      row.orbit->objective().gradient(w, g);
-      const Vector u = 0.1 * g + 0.01 * w;
-      row.orbit->objective().hessian_vector(w, u, Hu);
-      const StepForecast forecast = row.orbit->forecast();
-      EXPECT_LE(distance(forecast.slope, g.dot(u)), tolerance::rounding);
-      EXPECT_LE(distance(forecast.bend, u.dot(Hu)), tolerance::accumulated);
-      EXPECT_EQ(forecast.decrease(), forecast.slope - 0.5 * forecast.bend);
-      EXPECT_LE(distance(row.orbit->next_loss(1.0), row.orbit->objective().value(w - u)),
-                tolerance::accumulated);
-    }
-  }
-}
-
-TEST(Orbit, NextLossIsThatOfAGradientStep) {
-  for (OrbitRow& row : orbits()) {
-    const Vector w = point(*row.orbit);
-    Vector g(w.size());
-    row.orbit->objective().gradient(w, g);
-    EXPECT_LE(distance(row.orbit->next_loss(1e-3), row.orbit->objective().value(w - 1e-3 * g)),
-              tolerance::rounding)
-        << row.name;
+    const auto before = row.orbit->place();
+    row.orbit->grad_sq();
+    row.orbit->curvature();
+    point(*row.orbit);
+    EXPECT_EQ(row.orbit->place(), before);
+    row.orbit->aim({1.0, 0.0});
+    row.orbit->move(0.1);
+    EXPECT_NE(row.orbit->place(), before);
   }
 }
 
@@ -214,18 +192,12 @@ TEST(Orbit, CountsItsWorkInGradients) {
     orbit->grad_sq();
     orbit->curvature();
     orbit->curvature();
-    orbit->aim(1.0, 0.0);
+    orbit->aim({1.0, 0.0});
     orbit->move(0.1);
     orbit->grad_sq();
-    orbit->aim(1.0, -1.0);
+    orbit->aim({1.0, -1.0});
+    orbit->aim({.covector = w});
     orbit->move(0.2);
-    orbit->next_loss(1e-3);
-    orbit->set_next_step([](In<double>, In<double> g, Out<double> u) { u = 0.1 * g; });
-    orbit->forecast();
-    orbit->forecast();
-    EXPECT_EQ(orbit->evaluations(), counting.count().gradient_equivalents());
-    orbit->largest_curvature();
-    orbit->largest_curvature();
     EXPECT_EQ(orbit->evaluations(), counting.count().gradient_equivalents());
   }
 }
@@ -235,7 +207,7 @@ TEST(LinearDataOrbit, AppliesItsElementToTheData) {
   Random random(84);
   const Vector w = testing::random_vector(6, random);
   const auto orbit = LinearDataSymmetry().orbit(model, w);
-  orbit->aim(1.0, 0.0);
+  orbit->aim({1.0, 0.0});
   orbit->move(0.4);
   const Matrix g = orbit->data_element();
   EXPECT_GT((g - Matrix::Identity(3, 3)).norm(), 0.1);
@@ -248,12 +220,12 @@ TEST(LinearDataOrbit, AppliesItsElementToTheData) {
             tolerance::rounding);
 }
 
-TEST(Orbit, HasNoClosedFormUnlessItSaysSo) {
+TEST(Orbit, HasNoCandidatesUnlessItSaysSo) {
   const Rosenbrock rosenbrock;
   const auto symmetry = rosenbrock_rotation();
   const auto orbit = symmetry.orbit(rosenbrock, rosenbrock.start());
-  EXPECT_EQ(orbit->closed_form(), ClosedForm::none);
-  EXPECT_THROW(orbit->solve(ObjectiveKind::gradient_norm, 1.0, 1.0), std::logic_error);
+  EXPECT_FALSE(orbit->has_candidates());
+  EXPECT_TRUE(orbit->candidates({}).empty());
 }
 
 }  // namespace

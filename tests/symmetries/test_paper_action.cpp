@@ -24,7 +24,7 @@ TEST(Golden, PaperActionObjectiveAndItsGradient) {
     const auto orbit = PaperAction<double>().orbit(objective, w);
     const double at_start = json.at("grad_sq"), at_zero = json.at("grad_sq_paper");
     EXPECT_NEAR(orbit->grad_sq(), at_start, 1e-10 * at_start);
-    orbit->aim(1.0, 0.0);
+    orbit->aim({1.0, 0.0});
     const auto expected = testing::golden_matrices(json.at("d_grad_sq_dT_paper"));
     for (std::size_t q = 0; q < expected.size(); ++q) {
       EXPECT_LT((paper(*orbit).direction(static_cast<Index>(q) + 1) - expected[q]).norm(),
@@ -46,10 +46,10 @@ TEST(PaperAction, DirectionsAreTheDerivativesInTForSmallAndForTooLargeBatches) {
         auto [objective, w] =
             random_problem<double>({6, 7, 8, 3}, activation, "cross_entropy", biases, n, random);
         const auto orbit = PaperAction<double>().orbit(objective, w);
-        orbit->aim(1.0, 0.0);
+        orbit->aim({1.0, 0.0});
         ASSERT_TRUE(orbit->move(0.1));
         for (const bool of_curvature : {false, true}) {
-          const double norm = orbit->aim(of_curvature ? 0.0 : 1.0, of_curvature ? 1.0 : 0.0);
+          const double norm = orbit->aim({of_curvature ? 0.0 : 1.0, of_curvature ? 1.0 : 0.0});
           const auto value = [&] { return of_curvature ? orbit->curvature() : orbit->grad_sq(); };
           // Differentiated at T = 0, which with few samples is not the base.
           ASSERT_TRUE(orbit->move(1e-200));
@@ -79,7 +79,7 @@ TEST(PaperAction, SaysThatItIsNotLossInvariantAndIsNot) {
   Vector moved(w.size());
   orbit->commit(moved);
   EXPECT_EQ(moved, w);
-  orbit->aim(1.0, 0.0);
+  orbit->aim({1.0, 0.0});
   ASSERT_TRUE(orbit->move(0.3));
   orbit->commit(moved);
   EXPECT_GT(std::abs(objective.value(moved) - objective.value(w)), 1e-4 * objective.value(w));

@@ -69,7 +69,7 @@ TEST(Permutation, LeavesTheGradientNormAndTheNextStepUnchanged) {
     EXPECT_LE(relative_distance(gradient_there.squaredNorm(), gradient.squaredNorm()), 1e-13);
     EXPECT_LE(relative_distance(problem.objective.value(there - 0.5 * gradient_there), next),
               1e-13);
-    EXPECT_EQ(orbit->aim(1.0, 1.0), 0.0);
+    EXPECT_EQ(orbit->aim({1.0, 1.0}), 0.0);
     EXPECT_EQ(orbit->condition(), 1.0);
   }
 }

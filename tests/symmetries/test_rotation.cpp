@@ -69,7 +69,7 @@ TEST(GoldenNumbers, AscentDirectionOnTheCircleIsTheDerivativeInTheAngle) {
       SCOPED_TRACE(row.name + " theta " + std::to_string(theta));
       const auto orbit = row.symmetry.orbit(*row.objective, x);
       orbit->move(theta);
-      EXPECT_LE(distance(orbit->aim(1.0, 0.0), std::abs(slope)), tolerance::golden_action);
+      EXPECT_LE(distance(orbit->aim({1.0, 0.0}), std::abs(slope)), tolerance::golden_action);
       // Its sign: where the next move goes.
       constexpr double length = 0.01;
       orbit->move(length);

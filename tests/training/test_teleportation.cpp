@@ -12,7 +12,6 @@
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/search/angle_scan.hpp"
-#include "symport/symmetries/refusal.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -107,8 +106,7 @@ TEST(StatePolicy, HasAName) {
 class Rigid final : public Symmetry {
  public:
   std::string name() const override { return "rigid"; }
-  std::unique_ptr<BasicOrbit<double>> orbit(const Objective& objective,
-                                            In<double> w) const override {
+  OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override {
     return inner_.orbit(objective, w);
   }
 
@@ -141,12 +139,12 @@ TEST(StatePolicy, TransportIsRefusedWhereTheSymmetryCannot) {
 class Unable final : public Symmetry {
  public:
   std::string name() const override { return "unable"; }
-  std::unique_ptr<BasicOrbit<double>> orbit(const Objective&, In<double>) const override {
-    throw Refusal("a batch of 9 does not fit into a width of 4");
+  OrbitOrReason<double> orbit(const Objective&, In<double>) const override {
+    return OrbitOrReason<double>::none("a batch of 9 does not fit into a width of 4");
   }
 };
 
-TEST(TeleportInTraining, TurnsARefusalIntoARefusedCertificate) {
+TEST(TeleportInTraining, CertifiesThatThereIsNoOrbit) {
   const Rosenbrock objective;
   const Unable symmetry;
   const GradientDescent<double> descent;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "lab/options/network.hpp"
@@ -13,8 +12,7 @@
 #include "lab/text/json_forms.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/data/npz.hpp"
-#include "symport/optimizers/curvature_descent.hpp"
-#include "symport/optimizers/gradient_descent.hpp"
+#include "symport/search/teleport.hpp"
 #include "symport/training/mlp_file.hpp"
 #include "symport/training/sample_targets.hpp"
 #include "terminal/terminal.hpp"
@@ -56,17 +54,17 @@ int teleport_network(const Given& given, const ArrayMap& arrays, const std::stri
 
   const TeleportPlan<Scalar> plan(read_teleport_options(given), given);
   const auto rate = given.read("lr", parse_positive);
-  std::unique_ptr<BasicOptimizer<Scalar>> optimizer;
-  if (rate) {
-    optimizer = std::make_unique<GradientDescent<Scalar>>();
-  } else {
-    optimizer = std::make_unique<CurvatureDescent<Scalar>>();
-  }
-  Random random(given.read("seed", parse_seed).value_or(0));
-  auto state = optimizer->init(w.size());
+  const std::uint64_t seed = given.read("seed", parse_seed).value_or(0);
+  const Teleportation<Scalar> how = plan.teleportation(never());
   const Certificate certificate = blaming_symmetry(given, [&] {
-    return teleport_in_training<Scalar>(objective, *optimizer, rate.value_or(1.0),
-                                        plan.teleportation(never()), random, state, w);
+    return teleport<Scalar>(objective, w,
+                            {.symmetry = how.symmetry,
+                             .search = how.search,
+                             .learning_rate = rate,
+                             .objective = how.objective,
+                             .bound = how.bound,
+                             .cap = how.cap,
+                             .seed = seed});
   });
   if (certificate.accepted) save_mlp<Scalar>(out, network, w);
 

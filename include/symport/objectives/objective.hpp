@@ -58,4 +58,14 @@ template <Real Scalar>
 double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
                          Index iterations);
 
+/// That eigenvalue with a unit vector of it, to the same accuracy as a Ritz vector.
+template <Real Scalar>
+struct Eigenpair {
+  double value = 0.0;
+  VectorOf<Scalar> vector;
+};
+template <Real Scalar>
+Eigenpair<Scalar> largest_eigenpair(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                    In<Scalar> start, Index iterations);
+
 }  // namespace symport

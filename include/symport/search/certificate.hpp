@@ -35,6 +35,12 @@ struct Certificate {
   bool at_rounding_level() const { return drift < relative_change(); }
 };
 
+/// The certificate of a teleport that was refused before it began: w stays, for this reason. Costs
+/// a gradient and a curvature.
+template <Real Scalar>
+Certificate refused_certificate(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                std::string reason);
+
 /// By how much rounding the parameters can change the loss, (D10): r = u <|dL/dw|, |w|> + u^2
 /// |d'Hd| / 2 with d_i = +-|w_i| and u the unit roundoff of `Scalar`. Entry by entry: a product of
 /// norms would be far too large where layers differ in size. The signs of d are those of dL/dw;

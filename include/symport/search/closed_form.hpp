@@ -14,14 +14,15 @@ struct ClosedFormOptions {
   Index trials = 13;
 };
 
-/// Goes straight to the maximiser where the orbit knows it: quadratic forms (an eigenvector),
-/// factor pairs and positive rescaling (best element within a bound kappa; the criterion picks
-/// kappa among `trials` values, then refines once between the neighbours of the best).
+/// Goes to the best of the destinations that the orbit knows in closed form (`Orbit::candidates`):
+/// an eigenvector of a quadratic form; the best element within a bound kappa for factor pairs,
+/// linear networks and positive rescaling. In a family the criterion picks kappa among `trials`
+/// values, then refines once between the neighbours of the best.
 class ClosedFormSearch final : public Search {
  public:
   explicit ClosedFormSearch(const ClosedFormOptions& options = {});
   std::string_view name() const override { return "closed"; }
-  bool fits(const Orbit& orbit) const override { return orbit.closed_form() != ClosedForm::none; }
+  bool fits(const Orbit& orbit) const override { return orbit.has_candidates(); }
   SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const override;
 
  private:

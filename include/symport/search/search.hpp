@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "symport/search/criterion.hpp"
+#include "symport/symmetries/orbit.hpp"
 
 namespace symport {
 

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <optional>
+
 #include "symport/search/certificate.hpp"
+#include "symport/search/measures.hpp"
 #include "symport/search/search.hpp"
+#include "symport/symmetries/symmetry.hpp"
 
 namespace symport {
 
@@ -11,6 +17,11 @@ template <Real Scalar>
 constexpr double default_drift_tolerance() {
   return std::same_as<Scalar, double> ? 1e-8 : 1e-4;
 }
+
+/// The tolerance for a teleport along this symmetry when `tolerance` is asked for: 0 means any
+/// drift (infinity) where the action is not loss-invariant.
+template <Real Scalar>
+double drift_allowed(const BasicSymmetry<Scalar>& symmetry, double tolerance);
 
 /// One teleport: search the orbit, measure the candidate on the parameters themselves, commit it to
 /// `w` or refuse it. When refused, `w` is bit for bit what it was.
@@ -23,10 +34,41 @@ constexpr double default_drift_tolerance() {
 ///
 /// `orbit` must be an orbit of `objective` through `w`; losses are those of `orbit.objective()`.
 /// `tolerance` 0 means the default of the precision; infinity accepts any drift (for actions that
-/// are not loss-invariant).
+/// are not loss-invariant). `next_step` is the step that the optimizer would take, where that is
+/// not the learning rate times the gradient.
 template <Real Scalar>
 Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>& orbit,
                      const Search& search, const CriterionOptions& criterion, Random& random,
-                     Out<Scalar> w, double tolerance = 0.0);
+                     Out<Scalar> w, double tolerance = 0.0, const NextStep<Scalar>& next_step = {});
+
+/// How to teleport once, outside of a run.
+template <Real Scalar>
+struct TeleportOptions {
+  const BasicSymmetry<Scalar>* symmetry = nullptr;  ///< needed
+  const Search* search = nullptr;  ///< null: the best for the symmetry (AutoSearch)
+  /// Of the steps that will follow; unset: each finds its own, the best along its gradient.
+  std::optional<double> learning_rate = std::nullopt;
+  /// Unset: `predicted_decrease` with a learning rate, `decrement` without.
+  std::optional<ObjectiveKind> objective = std::nullopt;
+  const TeleportObjective* own_objective = nullptr;        ///< see CriterionOptions
+  double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
+  std::optional<double> cap = std::nullopt;                ///< see CriterionOptions
+  /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
+  /// that is not loss-invariant.
+  double drift_tolerance = 0.0;
+  NextStep<Scalar> next_step{};  ///< the optimizer's, where it is not the rate times the gradient
+  std::uint64_t seed = 0;        ///< of random numbers in the search
+};
+
+/// The whole of one teleport: the orbit of w, the search on it, and w moved there or, with the
+/// reason in the certificate, left as it was. Throws InvalidArgument when the symmetry does not
+/// belong to the objective.
+///
+///   const PositiveScalingSymmetry<float> symmetry;
+///   const Certificate c = teleport<float>(objective, w, {.symmetry = &symmetry,
+///                                                        .learning_rate = 1e-2});
+template <Real Scalar>
+Certificate teleport(const BasicObjective<Scalar>& objective, Out<Scalar> w,
+                     const TeleportOptions<Scalar>& options);
 
 }  // namespace symport

@@ -27,10 +27,10 @@ struct GeneralLinearOptions {
 ///
 /// Bound to a batch: the outputs for the batch of the objective do not change, those for other data
 /// do. Where it acts on hidden layer m, the states h_(m-1) of the n samples must be linearly
-/// independent, so n <= d_(m-1) (+1 with biases). Otherwise `orbit` throws a `Refusal` with n, the
-/// rank and the width. With `allow_partial_batch` the orbit is that of the largest usable part:
-/// only the *part's* loss is kept, so `orbit.objective()` is the loss of the part, everything that
-/// the orbit measures and the certificate of the teleport refer to it, and `note()` says so.
+/// independent, so n <= d_(m-1) (+1 with biases). Otherwise there is no orbit, and the reason has
+/// n, the rank and the width. With `allow_partial_batch` the orbit is that of the largest usable
+/// part: only the *part's* loss is kept, so `orbit.objective()` is the loss of the part, everything
+/// that the orbit measures and the certificate of the teleport refer to it, and `note()` says so.
 ///
 /// `orbit` throws InvalidArgument when the objective is not an `MlpObjective`, the network has no
 /// hidden layer, a chosen layer is none, or the activation is not a bijection of the real line.
@@ -40,8 +40,7 @@ class GeneralLinear final : public BasicSymmetry<Scalar> {
   explicit GeneralLinear(GeneralLinearOptions options = {});
 
   std::string name() const override { return "gl"; }
-  std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
-                                            In<Scalar> w) const override;
+  OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
  private:
   GeneralLinearOptions options_;

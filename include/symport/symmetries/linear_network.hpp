@@ -21,9 +21,9 @@ namespace symport {
 ///
 /// Gradients move as (g_m^-T G_m, G_(m+1) g_m'): each pair of neighbours is a factor pair, and the
 /// closed form within a bound is that of FactorPairSymmetry, g = P / kappa + kappa (I - P) with P
-/// the projector on the positive eigenspace of G_m G_m' - W-part of G_(m+1)'G_(m+1). `solve` sweeps
-/// the layers once, bottom-up, with the updated gradients: the maximum of J within the bound for
-/// one hidden layer, a good point of it for more. One gradient gives J on the whole orbit.
+/// the projector on the positive eigenspace of G_m G_m' - W-part of G_(m+1)'G_(m+1). Its candidate
+/// sweeps the layers once, bottom-up, with the updated gradients: the maximum of J within the bound
+/// for one hidden layer, a good point of it for more. One gradient gives J on the whole orbit.
 ///
 /// With G and Q = H G the gradient and its Hessian product at the current point, by layers,
 ///   dJ/dT_m   = 2 (G_(m+1)'G_(m+1) - G_m G_m')                                           (L3)
@@ -38,8 +38,7 @@ class LinearNetworkSymmetry final : public BasicSymmetry<Scalar> {
   /// Random elements are exp(spread * N), N Gaussian of unit length. The condition is the largest
   /// singular value of all g_m over the smallest. Throws InvalidArgument when there is no network
   /// with a hidden layer behind the objective or its activation is not linear.
-  std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
-                                            In<Scalar> w) const override;
+  OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- g.w with g[m-1] for hidden layer m. Throws InvalidArgument for an activation that is not
   /// linear or a g that is not invertible, std::logic_error when sizes do not fit.

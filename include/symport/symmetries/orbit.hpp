@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "symport/core/random.hpp"
 #include "symport/objectives/objective.hpp"
+#include "symport/symmetries/candidate.hpp"
+#include "symport/symmetries/slope.hpp"
 
 namespace symport {
 
-/// What the quadratic model says of the step u that the optimizer would take at an orbit point.
-struct StepForecast {
-  double slope = 0.0;  ///< <dL/dw, u>
-  double bend = 0.0;   ///< u' H u
-  /// <dL/dw, u> - u'Hu/2: how much the loss is predicted to fall.
-  double decrease() const { return slope - 0.5 * bend; }
-};
-
-/// Whether an orbit knows the maximiser of a criterion without iterating.
-enum class ClosedForm {
-  none,     ///< no
-  point,    ///< yes: `solve` goes there
-  bounded,  ///< yes, within a bound kappa on the group element; the criterion chooses kappa
-};
-
-/// The quantities that a closed form may maximise, as a function of J and the step eta.
-enum class ObjectiveKind {
-  gradient_norm,       ///< J = |dL/dw|^2, the paper's objective
-  predicted_decrease,  ///< D = eta J - eta^2 Phi / 2, for a given learning rate
-  decrement,           ///< D* = J^2 / (2 Phi), for steps of length J / Phi
-};
-
-/// The one interface that a search sees: a movable point on the orbit {g.w} of a parameter vector.
+/// The geometry that a search sees: a movable point on the orbit {g.w} of a parameter vector.
 ///
 /// There is a *current* point and a *base* point. `aim` makes the current point the base and
 /// computes an ascent direction there; `move(length)` puts the current point on the curve that
@@ -42,7 +23,9 @@ enum class ObjectiveKind {
 /// from the identity.
 /// Every number is computed when first asked for at a point, and kept.
 ///
-/// J = |dL/dw|^2 and Phi = (dL/dw)' H (dL/dw) throughout.
+/// J = |dL/dw|^2 and Phi = (dL/dw)' H (dL/dw) throughout: how they are evaluated, and their
+/// derivatives, depends on the geometry. What is maximised, and the steps that follow a teleport,
+/// are no business of an orbit (see `TeleportObjective`).
 class Orbit {
  public:
   virtual ~Orbit() = default;
@@ -53,19 +36,10 @@ class Orbit {
   virtual double grad_sq() = 0;
   /// Phi at the current point.
   virtual double curvature() = 0;
-  /// The optimizer's own next step from the current point, when it is not plain gradient descent
-  /// (`has_forecast`).
-  virtual StepForecast forecast() = 0;
-  virtual bool has_forecast() const = 0;
-  /// The largest eigenvalue of the Hessian at the current point (a few Lanczos steps).
-  virtual double largest_curvature() = 0;
-  /// The loss where the next step from the current point really ends: the optimizer's own step, or
-  /// learning_rate * gradient.
-  virtual double next_loss(double learning_rate) = 0;
 
-  /// Base <- current; direction <- gradient of `weight_grad_sq * J + weight_curvature * Phi` in the
-  /// Lie algebra there. Returns the direction's norm (0: a critical point, nothing to follow).
-  virtual double aim(double weight_grad_sq, double weight_curvature) = 0;
+  /// Base <- current; direction <- the gradient in the Lie algebra of a quantity with this slope
+  /// there. Returns the direction's norm (0: a critical point, nothing to follow).
+  virtual double aim(const Slope& slope) = 0;
   /// Current <- exp(length * direction / norm) . base. False when that leaves the action's domain;
   /// the current point is then the base.
   virtual bool move(double length) = 0;
@@ -74,10 +48,11 @@ class Orbit {
 
   /// Length after which `move` comes round again; 0 unless the group is a circle.
   virtual double period() const { return 0.0; }
-  virtual ClosedForm closed_form() const { return ClosedForm::none; }
-  /// Base <- current <- the maximiser over the orbit through the start. `eta` is the learning rate;
-  /// `kappa >= 1` bounds the group element where `closed_form()` is `bounded`.
-  virtual void solve(ObjectiveKind objective, double eta, double kappa);
+  /// Whether `candidates` has any.
+  virtual bool has_candidates() const { return false; }
+  /// The destinations that are known in closed form, on the orbit through the start. Where one has
+  /// to be chosen among many by J and Phi alone, `worth` decides.
+  virtual std::vector<Candidate> candidates(const Worth& worth);
   /// Base <- current <- a random element applied to the start. Compact groups draw from their
   /// invariant distribution and ignore `spread`; others draw near the identity, at distance about
   /// `spread`. False when it cannot draw or left the domain: current is then the base or the start.
@@ -90,18 +65,22 @@ class Orbit {
   virtual double evaluations() const = 0;
   /// What a certificate should say of this orbit beyond its numbers; usually nothing.
   virtual std::string note() const { return {}; }
-};
 
-/// u <- the step that the optimizer would take at parameters w with this gradient (w <- w - u).
-template <Real Scalar>
-using NextStep = std::function<void(In<Scalar> w, In<Scalar> gradient, Out<Scalar> u)>;
+  /// Another number whenever the current point has moved, for those who keep what they know of it.
+  std::uint64_t place() const { return place_; }
+
+ protected:
+  /// To be called whenever the current point moves.
+  void point_changed() { ++place_; }
+
+ private:
+  std::uint64_t place_ = 0;
+};
 
 /// An orbit through a flat parameter vector of a given precision.
 template <Real Scalar>
 class BasicOrbit : public Orbit {
  public:
-  ~BasicOrbit() override;
-
   /// w <- the current point.
   virtual void commit(Out<Scalar> w) = 0;
   /// covector <- J^-T covector, J the Jacobian of the action from the start to the current point:
@@ -114,42 +93,27 @@ class BasicOrbit : public Orbit {
   virtual const BasicObjective<Scalar>& objective() const { return objective_; }
   /// The objective at the start: the same one, except for actions that move data too.
   virtual const BasicObjective<Scalar>& start_objective() const { return objective(); }
-
-  void set_next_step(NextStep<Scalar> next_step) { next_step_ = std::move(next_step); }
-  bool has_forecast() const override { return static_cast<bool>(next_step_); }
-  StepForecast forecast() override;
-  /// The same from parameters w of the current point and the gradient measured there. Charged with
-  /// a curvature; nothing is kept. Requires `has_forecast`.
-  StepForecast forecast_from(In<Scalar> w, In<Scalar> gradient);
-  double largest_curvature() override;
-  double next_loss(double learning_rate) override;
-  double evaluations() const override { return evaluations_; }
-
- protected:
-  /// `objective` must outlive the orbit.
-  explicit BasicOrbit(const BasicObjective<Scalar>& objective);
-
-  /// To be called whenever the current point moves: forgets the numbers kept here.
-  void point_changed();
   /// gradient <- dL/dw at the current point, whose parameters are w. The default evaluates it;
   /// orbits that know it already say so here.
   virtual void current_gradient(In<Scalar> w, Out<Scalar> gradient);
   /// What is around the current point. The default asks the objective; orbits that know a faster
-  /// way have their own.
-  virtual std::unique_ptr<LocalCurvature<Scalar>> make_local_curvature();
+  /// way have their own. Good until the point moves.
+  virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature();
+
+  double evaluations() const override { return evaluations_; }
+
+ protected:
+  /// `objective` must outlive the orbit.
+  explicit BasicOrbit(const BasicObjective<Scalar>& objective) : objective_(objective) {}
+
   /// Adds to `evaluations()` what the objective was asked for.
   void charge(double gradients) { evaluations_ += gradients; }
   /// Adds work that the objective has not seen, as it was done on the states of its network.
   void charge_states(double gradients);
 
  private:
-  LocalCurvature<Scalar>& local_curvature();
-
   const BasicObjective<Scalar>& objective_;
-  NextStep<Scalar> next_step_;
   double evaluations_ = 0.0;
-  std::optional<StepForecast> forecast_;
-  std::unique_ptr<LocalCurvature<Scalar>> local_curvature_;
 };
 
 }  // namespace symport

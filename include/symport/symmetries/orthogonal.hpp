@@ -23,8 +23,7 @@ class OrthogonalSymmetry final : public RotationSymmetry {
   std::string name() const override;
   /// Uniform on O(n).
   Matrix random_element(Random& random, double spread) const override;
-  std::unique_ptr<BasicOrbit<double>> orbit(const Objective& objective,
-                                            In<double> w) const override;
+  OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override;
 
   /// Of A, ascending.
   const Vector& eigenvalues() const { return eigenvalues_; }

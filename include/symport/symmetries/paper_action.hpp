@@ -20,8 +20,7 @@ class PaperAction final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "paper"; }
   bool loss_invariant() const override { return false; }
-  std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
-                                            In<Scalar> w) const override;
+  OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 };
 
 }  // namespace symport

@@ -23,8 +23,7 @@ class PermutationSymmetry final : public BasicSymmetry<Scalar> {
   bool transports_state() const override { return true; }
   /// Random elements are uniform. Throws InvalidArgument when there is no network with a hidden
   /// layer behind the objective.
-  std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
-                                            In<Scalar> w) const override;
+  OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- orders.w with orders[m-1] for hidden layer m. Acting with b, then a, is acting with
   /// i -> b[a[i]]. Throws InvalidArgument for an order that is not a permutation, std::logic_error

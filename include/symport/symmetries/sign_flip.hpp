@@ -22,8 +22,7 @@ class SignFlipSymmetry final : public BasicSymmetry<Scalar> {
   bool transports_state() const override { return true; }
   /// Random elements are uniform. Throws InvalidArgument when there is no network with a hidden
   /// layer behind the objective or its activation is not odd.
-  std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
-                                            In<Scalar> w) const override;
+  OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- signs.w with signs[m-1], entries -1 and 1, for hidden layer m. Throws InvalidArgument for
   /// an activation that it is not valid for or other entries, std::logic_error when sizes do not

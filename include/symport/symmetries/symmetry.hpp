@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "symport/symmetries/orbit.hpp"
+#include "symport/symmetries/orbit_or_reason.hpp"
 
 namespace symport {
 
@@ -21,11 +20,11 @@ class BasicSymmetry {
   virtual bool loss_invariant() const { return true; }
   /// Whether its orbits can `transport` the gradient-like state of an optimizer.
   virtual bool transports_state() const { return false; }
-  /// The orbit of w. Throws InvalidArgument when the symmetry does not belong to this objective,
-  /// and `Refusal` when it cannot act at this point on this data. The objective must outlive the
+  /// The orbit of w, or the reason why the symmetry cannot act at this point on this data. Throws
+  /// InvalidArgument when it does not belong to this objective. The objective must outlive the
   /// orbit.
-  virtual std::unique_ptr<BasicOrbit<Scalar>> orbit(const BasicObjective<Scalar>& objective,
-                                                    In<Scalar> w) const = 0;
+  virtual OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective,
+                                      In<Scalar> w) const = 0;
 };
 
 using Symmetry = BasicSymmetry<double>;

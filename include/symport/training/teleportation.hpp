@@ -29,6 +29,7 @@ struct Teleportation {
   StatePolicy state = StatePolicy::keep;
   /// Unset: `default_objective`.
   std::optional<ObjectiveKind> objective = std::nullopt;
+  const TeleportObjective* own_objective = nullptr;        ///< see CriterionOptions
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
   std::optional<double> cap = std::nullopt;                ///< see CriterionOptions
   /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
@@ -43,9 +44,9 @@ ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
   return optimizer.automatic_rate() ? ObjectiveKind::decrement : ObjectiveKind::predicted_decrease;
 }
 
-/// One teleport of w inside a run, with the optimizer's state: makes the orbit, tells it the
-/// optimizer's next step, searches, commits or refuses, and applies the state policy. A `Refusal`
-/// of the symmetry becomes a refused certificate.
+/// One teleport of w inside a run, with the optimizer's state: makes the orbit, searches with the
+/// optimizer's next step in view, commits or refuses, and applies the state policy. Where the
+/// symmetry has no orbit, the certificate is a refused one with its reason.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "symport/search/teleport_objective.hpp"
+
+namespace symport {
+
+// The objectives of a teleport, one file each.
+const TeleportObjective& gradient_norm();
+const TeleportObjective& predicted_decrease();
+const TeleportObjective& decrement();
+
+}  // namespace symport

@@ -207,6 +207,8 @@ const std::vector<ObjectiveEntry>& objectives() {
             "what the optimizer's next step gains by the quadratic model, at the given rate"),
       entry(ObjectiveKind::decrement,
             "J^2/(2 Phi), what the best step length gains; for --lr auto"),
+      entry(ObjectiveKind::sharpness,
+            "the smallest largest eigenvalue of the Hessian: flat, not fast"),
   };
   return entries;
 }

@@ -9,5 +9,6 @@ namespace symport {
 const TeleportObjective& gradient_norm();
 const TeleportObjective& predicted_decrease();
 const TeleportObjective& decrement();
+const TeleportObjective& sharpness();
 
 }  // namespace symport

@@ -15,6 +15,8 @@ const TeleportObjective& teleport_objective(ObjectiveKind kind) {
       return predicted_decrease();
     case ObjectiveKind::decrement:
       return decrement();
+    case ObjectiveKind::sharpness:
+      return sharpness();
   }
   throw std::logic_error("teleport_objective: no such kind");
 }

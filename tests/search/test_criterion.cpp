@@ -217,6 +217,7 @@ TEST(ObjectiveKind, HasAName) {
   EXPECT_EQ(to_string(ObjectiveKind::gradient_norm), "gradient_norm");
   EXPECT_EQ(to_string(ObjectiveKind::predicted_decrease), "predicted_decrease");
   EXPECT_EQ(to_string(ObjectiveKind::decrement), "decrement");
+  EXPECT_EQ(to_string(ObjectiveKind::sharpness), "sharpness");
 }
 
 }  // namespace

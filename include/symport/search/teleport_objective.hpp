@@ -40,6 +40,7 @@ enum class ObjectiveKind {
   gradient_norm,       ///< J = |dL/dw|^2, the paper's objective
   predicted_decrease,  ///< D = eta J - eta^2 Phi / 2, for a given learning rate
   decrement,           ///< D* = J^2 / (2 Phi), for steps of length J / Phi
+  sharpness,           ///< -lambda_max(H): the flattest point, whatever the next step gains
 };
 std::string_view to_string(ObjectiveKind kind);
 

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <system_error>
 
@@ -114,6 +115,20 @@ void RunDirectory::write(const fs::path& name,
   } catch (const InvalidArgument& error) {
     throw OutputError(fmt::format("cannot write {}", error.what()));
   }
+}
+
+std::string folder_name(const std::string& name) {
+  std::string folder;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || c == '.') {
+      folder += static_cast<char>(std::tolower(byte));
+    } else if (!folder.empty() && folder.back() != '-') {
+      folder += '-';
+    }
+  }
+  while (!folder.empty() && folder.back() == '-') folder.pop_back();
+  return folder;
 }
 
 }  // namespace symport::lab

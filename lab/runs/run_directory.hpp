@@ -13,19 +13,19 @@
 namespace symport::lab {
 
 /// A directory for the results of a run. It is made when the run is about to start, so that a bad
-/// path is found before the work is done, and taken away again if nothing was written.
+/// path is found before the work is done, and removed again if nothing was written.
 ///
 /// A file appears under its name complete or not at all (AtomicFile). `summary.json` is written
 /// last; a directory that has one is whole. While one process has it, another one is refused.
 class RunDirectory {
  public:
-  /// Throws UsageError, blaming `origin`, when the path cannot be made or written to, is no
+  /// Throws UsageError, naming `origin`, when the path cannot be made or written to, is no
   /// directory, or is a directory that has something in it and `force` is false. With `force` files
   /// of the same names are replaced and others left alone; an old summary.json goes before the
   /// first of them.
   RunDirectory(std::filesystem::path path, bool force, const std::string& origin);
   /// The directory of a run that is to go on; throws UsageError unless it has a configuration.
-  /// Temporary files that a killed process left behind are taken away.
+  /// Temporary files that a killed process left behind are removed.
   static std::unique_ptr<RunDirectory> of_earlier_run(const std::filesystem::path& path,
                                                       const std::string& origin);
   ~RunDirectory();
@@ -51,5 +51,8 @@ class RunDirectory {
   bool stays_ = false;   ///< even if nothing is written
   int descriptor_ = -1;  ///< of the directory, which holds the lock
 };
+
+/// A name as that of a folder: "SGD, kappa 2" becomes "sgd-kappa-2".
+std::string folder_name(const std::string& name);
 
 }  // namespace symport::lab

@@ -23,7 +23,8 @@ using lab::report::Axis;
 using lab::report::CurveFigure;
 using lab::report::Series;
 
-/// Multiplications and additions of matrix products, by the formulas of docs/algorithms.md.
+/// Multiplications and additions of the matrix products in (N1) to (N3), (G5) and (G6) of
+/// docs/mathematics/networks.md.
 struct Model {
   const Mlp& network;
   double n;

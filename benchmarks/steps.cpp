@@ -64,7 +64,7 @@ void require_same(const char* what, double ours, double theirs, double tolerance
 double sgd_seconds(const ImageProblem& problem, int steps) {
   VectorOf<float> w = problem.w;
   return seconds_of([&] {
-    for (int i = 0; i < steps; ++i) problem.objective.sgd_step(w, image_rate);
+    for (int i = 0; i < steps; ++i) problem.objective.gradient_step(w, image_rate);
   });
 }
 
@@ -75,7 +75,7 @@ void bench_sgd(Bench& bench) {
                bench.torch.give<float>("problem", problem.objective, problem.w), 1e-5);
   VectorOf<float> w = problem.w;
   double last = 0.0;
-  for (int i = 0; i < steps; ++i) last = problem.objective.sgd_step(w, image_rate);
+  for (int i = 0; i < steps; ++i) last = problem.objective.gradient_step(w, image_rate);
   const std::string command = fmt::format("sgd {} {}", steps, image_rate);
   require_same("loss after SGD steps", last, bench.torch.ask(command).at(1), 1e-3);
 

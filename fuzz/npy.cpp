@@ -5,7 +5,7 @@
 #include "data/npy_format.hpp"
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 using namespace symport;
 

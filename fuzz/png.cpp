@@ -4,7 +4,7 @@
 #include "support/bounded.hpp"
 #include "support/forged_png.hpp"
 #include "support/unpack.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 using namespace symport;
 

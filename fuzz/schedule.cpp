@@ -6,7 +6,7 @@
 
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 using namespace symport;
 

@@ -3,7 +3,7 @@
 #include "data/zip_reader.hpp"
 #include "support/bounded.hpp"
 #include "support/unpack.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 using namespace symport;
 

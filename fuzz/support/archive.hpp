@@ -3,7 +3,7 @@
 
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 
 /// The frame of the targets whose input is an archive of arrays. They are linked with

@@ -2,7 +2,7 @@
 #include "support/unpack.hpp"
 
 #include "data/zip_reader.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::fuzz {
 

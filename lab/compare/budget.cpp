@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "lab/text/parse_numbers.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::lab::compare {
 

@@ -46,6 +46,7 @@ class Runner {
     for (const Problem& problem : options_.problems) {
       result.problems.push_back({problem, target_of(options_, problem), {}});
     }
+    refuse_links();
     expect_work();
     for (ProblemResult& problem : result.problems) {
       for (const Method& method : options_.methods) {
@@ -68,6 +69,26 @@ class Runner {
   }
 
  private:
+  /// Of a run, below the directory of results.
+  static std::filesystem::path folder_of(const Problem& problem, const Method& method,
+                                         std::uint64_t seed) {
+    return std::filesystem::path(folder_name(problem.name)) /
+           fmt::format("{}-{}", folder_name(method.text), seed);
+  }
+
+  /// Before the work, not at its end.
+  void refuse_links() const {
+    if (options_.out.empty()) return;
+    for (const Problem& problem : options_.problems) {
+      for (const Method& method : options_.methods) {
+        for (Index i = 0; i < options_.seeds; ++i) {
+          const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
+          RunDirectory::refuse_links(options_.out, folder_of(problem, method, seed), "--out");
+        }
+      }
+    }
+  }
+
   bool tunes(const Method& method) const { return !options_.rate && !method.has_own_rate(); }
 
   void expect_work() {
@@ -170,19 +191,17 @@ class Runner {
       for (std::size_t m = 0; m < options_.methods.size(); ++m) {
         Entry& entry = problem.entries[m];
         if (!entry.fits()) continue;
-        const std::string &name = problem.problem.name, &method = options_.methods[m].text;
+        const Method& method = options_.methods[m];
         std::filesystem::path folder;
-        if (!options_.out.empty()) {
-          folder =
-              options_.out / folder_name(name) / fmt::format("{}-{}", folder_name(method), seed);
-        }
-        entry.trials.push_back(run_one({.spec = entry.spec,
-                                        .seed = seed,
-                                        .budget = options_.budget,
-                                        .threshold = loss,
-                                        .spread = options_.spread,
-                                        .folder = folder},
-                                       fmt::format("seed {}: {} on {}", seed, method, name)));
+        if (!options_.out.empty()) folder = options_.out / folder_of(problem.problem, method, seed);
+        entry.trials.push_back(
+            run_one({.spec = entry.spec,
+                     .seed = seed,
+                     .budget = options_.budget,
+                     .threshold = loss,
+                     .spread = options_.spread,
+                     .folder = folder},
+                    fmt::format("seed {}: {} on {}", seed, method.text, problem.problem.name)));
         if (!watch_.keep_going()) return false;
       }
     }

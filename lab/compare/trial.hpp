@@ -12,8 +12,8 @@
 #include "lab/compare/budget.hpp"
 #include "lab/data/data_cache.hpp"
 #include "lab/runs/run_config.hpp"
-#include "lab/runs/teleport_tally.hpp"
-#include "symport/core/status.hpp"
+#include "symport/search/teleport_tally.hpp"
+#include "symport/training/run_status.hpp"
 
 namespace symport::lab::compare {
 

@@ -122,22 +122,24 @@ Arguments toml_arguments(const toml::table& table, const std::filesystem::path& 
                          const std::string& command, const std::vector<Option>& options) {
   std::vector<std::string> known{"command"};
   for (const Option& option : options) {
-    if (!option.typed_only) known.push_back(option.name);
+    if (!is_typed_only(option.name) && option.name != "config") known.push_back(option.name);
   }
   Arguments arguments;
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const std::string origin = toml_origin(file, key);
-    const auto option = std::find_if(options.begin(), options.end(),
-                                     [&](const Option& other) { return other.name == name; });
-    if (option == options.end() && name != "command") {
+    if (is_typed_only(name)) {
+      throw UsageError(origin, fmt::format("only the command line can {} (--{}); remove this line",
+                                           name == "force" ? "allow files to be replaced"
+                                                           : "choose where results are written",
+                                           name));
+    }
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
                                            did_you_mean(name, known), join(known)));
     }
-    if (option != options.end() && option->typed_only) {
-      throw UsageError(
-          origin, fmt::format("only the command line can say this (--{}); remove this line", name));
-    }
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [&](const Option& other) { return other.name == name; });
     if (option != options.end() && option->many) {
       const auto words = string_list(node);
       if (!words) throw UsageError(origin, "allowed is a list of strings, [\"...\", \"...\"]");

@@ -5,6 +5,7 @@
 
 #include "lab/data/sha256.hpp"
 #include "symport/training/image_source.hpp"
+#include "symport/training/sample_targets.hpp"
 
 namespace symport::lab {
 
@@ -43,12 +44,10 @@ std::vector<Index> Samples<Scalar>::typical(Index count) const {
 
 template <Real Scalar>
 Samples<Scalar> samples_of(SampleSet<Scalar> set) {
-  if (set.classes.empty()) {
-    return {std::make_shared<DenseSource<Scalar>>(std::move(set.X), Targets<Scalar>(set.Y)), {}};
-  }
-  std::vector<int> classes(set.classes.begin(), set.classes.end());
-  return {std::make_shared<DenseSource<Scalar>>(std::move(set.X), Targets<Scalar>(classes)),
-          classes};
+  Targets<Scalar> targets = targets_of(set);
+  std::vector<int> classes = targets.classes;
+  return {std::make_shared<DenseSource<Scalar>>(std::move(set.X), std::move(targets)),
+          std::move(classes)};
 }
 
 template <>

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/data/png_rows.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/data/idx.hpp"
 
 namespace symport::lab {

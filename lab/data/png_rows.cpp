@@ -8,7 +8,7 @@
 #include <new>
 
 #include "data/input.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::lab {
 

@@ -12,7 +12,7 @@
 
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/test_function.hpp"
 #include "symport/optimizers/optimizer.hpp"
 #include "symport/search/search.hpp"
@@ -146,8 +146,8 @@ FunctionProblem make_problem(const std::string& specification);
 /// The same function with all its parameters: "quadratic" becomes "quadratic:10,100".
 std::string full_specification(const std::string& specification);
 
-/// The optimizer of that name for this number of parameters; `automatic`: the variant that measures its
-/// steps. Throws OptionError about "optimizer" or "lr".
+/// The optimizer of that name for this number of parameters; `automatic`: the variant that measures
+/// its steps. Throws OptionError about "optimizer" or "lr".
 template <Real Scalar>
 std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, bool automatic,
                                                        Index parameters);

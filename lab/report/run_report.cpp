@@ -12,9 +12,9 @@
 #include "lab/report/sentences.hpp"
 #include "lab/report/series.hpp"
 #include "lab/runs/machine.hpp"
-#include "lab/runs/teleport_tally.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/core/version.hpp"
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport::lab::report {
 

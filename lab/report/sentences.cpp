@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "lab/report/report.hpp"
-#include "lab/runs/teleport_tally.hpp"
 #include "lab/text/suggestion.hpp"
+#include "symport/search/teleport_tally.hpp"
 #include "symport/statistics/quantile.hpp"
 
 namespace symport::lab::report {

@@ -8,8 +8,8 @@
 
 #include "lab/report/run_report.hpp"
 #include "lab/runs/run_directory.hpp"
-#include "lab/runs/teleport_tally.hpp"
 #include "lab/text/suggestion.hpp"
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport::lab {
 

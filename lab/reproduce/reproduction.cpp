@@ -13,9 +13,11 @@
 #include <numeric>
 #include <thread>
 
+#include "lab/reproduce/experiment_file.hpp"
+#include "lab/runs/removal.hpp"
 #include "lab/runs/run_reader.hpp"
 #include "lab/runs/run_writer.hpp"
-#include "lab/runs/teleport_tally.hpp"
+#include "symport/search/teleport_tally.hpp"
 #include "symport/statistics/quantile.hpp"
 
 namespace symport::lab {
@@ -25,6 +27,22 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Of one run with one seed, below the directory of results.
+fs::path folder_of(const Experiment& experiment, const ExperimentRun& run, std::uint64_t seed) {
+  return (fs::path(experiment.name) / fmt::format("{}-{}", folder_name(run.name), seed))
+      .lexically_normal();
+}
+
+std::vector<fs::path> folders_of(const Experiment& experiment) {
+  std::vector<fs::path> folders;
+  for (const ExperimentRun& run : experiment.runs) {
+    for (const std::uint64_t seed : experiment.seeds) {
+      folders.push_back(folder_of(experiment, run, seed));
+    }
+  }
+  return folders;
+}
 
 /// The run that an earlier reproduction left in this folder, if it is complete.
 std::optional<RunRecord> complete_run(const fs::path& folder) {
@@ -246,6 +264,33 @@ double reduced(SweepReduction reduction, const std::vector<double>& x,
   return logarithmic ? xy / xx : xy * xy / (xx * yy);
 }
 
+std::string page_of(const Experiment& experiment) { return experiment.name + ".html"; }
+
+void require_places(const Experiment& experiment, const fs::path& out, const std::string& origin) {
+  const auto refuse = [&](const fs::path& path, const std::string& problem) {
+    throw UsageError(origin, fmt::format("found '{}', {}; choose another directory for the results",
+                                         path.string(), problem));
+  };
+  std::error_code ignored;
+  const fs::path source = out / experiment.name / experiment_file_name;
+  if (fs::exists(source, ignored)) refuse(source, "which is an experiment");
+  RunDirectory::refuse_link(out, page_of(experiment), origin);
+  const std::vector<fs::path> names = files_of_a_run();
+  for (const fs::path& folder : folders_of(experiment)) {
+    RunDirectory::refuse_links(out, folder, origin);
+    const fs::path path = out / folder;
+    if (RunDirectory::holds_a_run(path)) continue;
+    const auto taken = std::find_if(names.begin(), names.end(), [&](const fs::path& name) {
+      return fs::exists(path / name, ignored);
+    });
+    if (taken != names.end()) refuse(path / *taken, "which no run wrote");
+  }
+}
+
+void remove_earlier_runs(const Experiment& experiment, const fs::path& out) {
+  for (const fs::path& folder : folders_of(experiment)) remove_run(out, folder);
+}
+
 std::optional<Reproduction> reproduce(const Experiment& experiment, DataCache& data,
                                       const ReproductionOptions& options) {
   const auto began = std::chrono::steady_clock::now();
@@ -253,8 +298,7 @@ std::optional<Reproduction> reproduce(const Experiment& experiment, DataCache& d
   for (const ExperimentRun& run : experiment.runs) {
     result.results.push_back({run, std::vector<RunRecord>(experiment.seeds.size())});
   }
-  const fs::path place = options.out / experiment.name;
-  fs::create_directories(place);
+  fs::create_directories(options.out / experiment.name);
   const std::size_t all = experiment.runs.size() * experiment.seeds.size();
   std::atomic<std::size_t> begun{0};
   std::mutex guard;
@@ -272,7 +316,7 @@ std::optional<Reproduction> reproduce(const Experiment& experiment, DataCache& d
     if (auto* network = std::get_if<NetworkRunSpec>(&spec); network && options.data_directory) {
       network->where.data_dir = options.data_directory;
     }
-    const fs::path folder = place / fmt::format("{}-{}", folder_name(one.run.name), seed);
+    const fs::path folder = options.out / folder_of(experiment, one.run, seed);
     std::optional<RunRecord> record = complete_run(folder);
     if (!record) {
       record = one.run.given.explained([&] { return runner.run(spec, folder); });

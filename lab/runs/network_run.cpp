@@ -2,15 +2,14 @@
 #include "lab/runs/network_run.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "lab/runs/checkpoint_files.hpp"
-#include "lab/runs/network_files.hpp"
 #include "lab/runs/run_config.hpp"
 #include "symport/core/gemm.hpp"
+#include "symport/objectives/mlp_objective.hpp"
 #include "symport/symmetries/refusal.hpp"
+#include "symport/training/mlp_file.hpp"
 #include "symport/training/train.hpp"
 #include "symport/training/train_minibatch.hpp"
 
@@ -18,7 +17,6 @@ namespace symport::lab {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Steps of full batches between checkpoints; mini-batches have one after every epoch.
 constexpr Index usual_checkpoint_every = 1000;
 /// Random numbers for the weights do not depend on those for the data.
@@ -34,33 +32,23 @@ std::vector<Index> first_samples(Index count) {
 
 /// A network with its parameters, from a file or drawn from the seed.
 template <Real Scalar>
-struct Weights {
-  Mlp network;
-  VectorOf<Scalar> w;
-};
-
-Mlp make_network(const std::vector<Index>& widths, const NetworkRunSpec& spec) {
-  return for_option("layers", [&] { return Mlp(widths, spec.activation, spec.biases); });
-}
-
-template <Real Scalar>
-Weights<Scalar> make_weights(NetworkRunSpec& spec) {
+StoredMlp<Scalar> make_weights(NetworkRunSpec& spec) {
   if (!spec.weights) {
-    const Mlp network = make_network(spec.layers, spec);
+    const Mlp network =
+        for_option("layers", [&] { return Mlp(spec.layers, spec.activation, spec.biases); });
     Random random(spec.seed, weights_stream);
     return {network, initialize<Scalar>(network, *spec.init, random)};
   }
-  const auto layers = read_model<Scalar>(*spec.weights);
-  const std::vector<Index> widths = widths_of(layers);
+  StoredMlp<Scalar> stored = load_mlp<Scalar>(*spec.weights, spec.activation);
+  const std::vector<Index> widths = stored.network.widths();
   if (!spec.layers.empty() && spec.layers != widths) {
     throw OptionError(
         "layers", fmt::format("found {}, but the weights in '{}' are of {}",
                               fmt::join(spec.layers, ","), *spec.weights, fmt::join(widths, ",")));
   }
   spec.layers = widths;
-  spec.biases = layers.front().b.size() > 0;
-  const Mlp network = make_network(widths, spec);
-  return {network, flat_parameters(network, layers)};
+  spec.biases = stored.network.biases();
+  return stored;
 }
 
 template <Real Scalar>
@@ -115,7 +103,7 @@ class LoadedRun final : public NetworkRun {
         plan_(plan_teleport<Scalar>(spec_.how)),
         optimizer_(make_optimizer<Scalar>(spec_.optimizer, spec_.learning_rate->automatic(),
                                           weights_.w.size())) {
-    spec_.loss = loss_for(spec_.loss, data_.training.source->categorical());
+    if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
     check_samples();
     check_symmetry();
   }
@@ -152,7 +140,7 @@ class LoadedRun final : public NetworkRun {
     if (data_.test && result.status != RunStatus::interrupted) test(result);
     result.spec = spec_;
     result.loss_invariant = plan_.symmetry->loss_invariant();
-    result.model = model_arrays(layers_of<Scalar>(weights_.network, weights_.w));
+    result.model = mlp_arrays<Scalar>(weights_.network, weights_.w);
     return result;
   }
 
@@ -256,8 +244,8 @@ class LoadedRun final : public NetworkRun {
     if (!split_.validation.empty()) {
       load_into<Scalar>(validation, *data_.training.source, split_.validation);
       options.validate = [&](In<Scalar> w) {
-        const double loss = validation.value(w);
-        return Validation{loss, spec_.loss->categorical() ? validation.last_accuracy() : nan};
+        const Score score = validation.score(w);
+        return Validation{score.loss, score.accuracy};
       };
     }
     RunSummary summary = symport::train<Scalar>(training, *optimizer_, weights_.w, options);
@@ -326,7 +314,7 @@ class LoadedRun final : public NetworkRun {
     result.test_accuracy = figures.accuracy;
   }
 
-  Weights<Scalar> weights_;
+  StoredMlp<Scalar> weights_;
   DataSet<Scalar> data_;
   Split split_;
   TeleportPlan<Scalar> plan_;

@@ -9,8 +9,9 @@
 #include "lab/data/data_cache.hpp"
 #include "lab/runs/network_run_spec.hpp"
 #include "lab/runs/run_directory.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/search/certificate.hpp"
+#include "symport/training/run_status.hpp"
 
 namespace symport::lab {
 

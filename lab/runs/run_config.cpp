@@ -13,9 +13,8 @@ constexpr const char *optimize = "optimize", *train = "train";
 
 std::string config_with(std::string_view command, std::vector<ConfigEntry> entries) {
   entries.insert(entries.begin(), {"command", std::string(command)});
-  return config_text(fmt::format("A run of symport {}. To repeat it:\n  symport {} --config "
-                                 "config.toml",
-                                 version(), command),
+  return config_text(fmt::format("{} {}. To repeat it:\n  symport {} --config config.toml",
+                                 run_heading, version(), command),
                      entries);
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
-#include "lab/runs/network_files.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/data/npz.hpp"
+#include "symport/objectives/mlp_objective.hpp"
+#include "symport/training/mlp_file.hpp"
+#include "symport/training/sample_targets.hpp"
 
 namespace symport::lab {
 
@@ -22,15 +24,15 @@ Precision precision_of(const ArrayMap& arrays) {
 
 template <Real Scalar>
 WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMap& arrays) {
-  const auto layers = model_from_arrays<Scalar>(arrays, spec.weights);
-  const Mlp network(widths_of(layers), spec.activation, layers.front().b.size() > 0);
+  StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, spec.weights, spec.activation);
+  const Mlp& network = stored.network;
+  VectorOf<Scalar>& w = stored.w;
   const Index outputs = network.width(network.layers());
   const auto samples = read_samples<Scalar>(spec.batch, {.count = outputs});
-  const Loss loss = loss_for(spec.loss, !samples.classes.empty());
+  const Loss loss = spec.loss.value_or(Loss::usual(!samples.classes.empty()));
   const MlpObjective<Scalar> objective = for_option(
       "batch", [&] { return MlpObjective<Scalar>(network, loss, samples.X, targets_of(samples)); });
   const TeleportPlan<Scalar> plan = plan_teleport<Scalar>(spec.how);
-  VectorOf<Scalar> w = flat_parameters(network, layers);
   const auto optimizer = make_optimizer<Scalar>("gd", !spec.learning_rate, w.size());
   Random random(spec.seed);
   auto state = optimizer->init(w.size());
@@ -41,7 +43,7 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
     return teleport_in_training<Scalar>(objective, *optimizer, spec.learning_rate.value_or(1.0),
                                         plan.teleportation(never()), random, state, w);
   });
-  result.model = model_arrays(layers_of<Scalar>(network, w));
+  result.model = mlp_arrays<Scalar>(network, w);
   return result;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::lab {
 

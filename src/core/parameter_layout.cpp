@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

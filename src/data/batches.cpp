@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
-#include "symport/core/status.hpp"
 
 namespace symport {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "data/input.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

@@ -6,7 +6,7 @@
 
 #include "data/array_check.hpp"
 #include "data/byte_source.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "data/byte_source.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::detail {
 

@@ -7,7 +7,7 @@
 #include "data/array_check.hpp"
 #include "data/input.hpp"
 #include "data/npy_format.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::detail {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "data/array_check.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::detail {
 

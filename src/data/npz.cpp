@@ -10,7 +10,7 @@
 #include "data/npy_format.hpp"
 #include "data/zip_reader.hpp"
 #include "data/zip_writer.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

@@ -5,7 +5,7 @@
 
 #include "data/array_check.hpp"
 #include "data/input.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 
 namespace symport {

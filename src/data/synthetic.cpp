@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
-#include "symport/core/status.hpp"
 
 namespace symport {
 

@@ -6,7 +6,7 @@
 
 #include "data/input.hpp"
 #include "data/zip_format.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::detail {
 

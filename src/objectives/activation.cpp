@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "objectives/activation_functions.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

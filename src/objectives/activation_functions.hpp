@@ -214,9 +214,9 @@ struct Extended {
     return std::copysign(x, t);
   }
 
-  /// As low < b < high, the root lies between the two places where the wing alone would have to
-  /// make up for y - high and y - low. Newton, and bisection wherever Newton leaves the bracket or
-  /// does not halve its last step.
+  /// (N8). As low < b < high, the root lies between the two places where the wing alone would have
+  /// to make up for y - high and y - low. Newton, and bisection wherever Newton leaves the bracket
+  /// or does not halve its last step.
   double solve(double y) const {
     if (!std::isfinite(y)) return y;
     double left = wing_inverse(y - high), right = wing_inverse(y - low);

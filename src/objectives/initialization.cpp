@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

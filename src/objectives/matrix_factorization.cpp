@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/dense.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
-#include "symport/core/status.hpp"
 
 namespace symport {
 

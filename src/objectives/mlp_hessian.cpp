@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/dense.hpp"
+#include "core/lanczos.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
@@ -38,12 +38,14 @@ MlpHessian<Scalar>::MlpHessian(const MlpObjective<Scalar>& objective, In<Scalar>
       samples_(objective.samples()),
       first_(at(layers()) + 1),
       second_(at(layers()) + 1) {
-  objective.backpropagate(w);
+  MlpStates<Scalar> states;
+  objective.backpropagate(w, states);
+  h_ = std::move(states.h);
+  z_ = std::move(states.z);
+  delta_ = std::move(states.delta);
   const Activation& sigma = network_.activation();
-  for (Matrices* states : {&h_, &z_, &delta_, &slope_, &bend_, &K_, &Delta_, &r_}) {
-    states->resize(at(layers()) + 1);
-  }
-  K_[0] = gram<Scalar>(objective.h(0));
+  for (Matrices* more : {&slope_, &bend_, &K_, &Delta_, &r_}) more->resize(at(layers()) + 1);
+  K_[0] = gram<Scalar>(objective.inputs());
   for (Index m = 1; m <= layers(); ++m) {
     first_[at(m)] = size_;
     size_ += network_.width(m) * samples_;
@@ -51,12 +53,9 @@ MlpHessian<Scalar>::MlpHessian(const MlpObjective<Scalar>& objective, In<Scalar>
       second_[at(m)] = size_;
       size_ += network_.width(m - 1) * samples_;
     }
-    z_[at(m)] = objective.z(m);
-    delta_[at(m)] = objective.delta(m);
     Delta_[at(m)] = gram<Scalar>(delta_[at(m)]);
     r_[at(m)].resize(network_.width(m), samples_);
     if (m == layers()) break;
-    h_[at(m)] = objective.h(m);
     K_[at(m)] = gram<Scalar>(h_[at(m)]);
     slope_[at(m)].resize(network_.width(m), samples_);
     sigma.template derivative<Scalar>(1, z_[at(m)], slope_[at(m)]);
@@ -137,6 +136,7 @@ template <Real Scalar>
 void MlpHessian<Scalar>::apply_metric(const Scalar* factors, Scalar* image) {
   square_.resize(samples_, samples_);
   for (Index m = 1; m <= layers(); ++m) {
+    // (H2): P = A K + delta (C'h),  Q = h (A'delta) + C Delta
     const auto A = first(m, factors);
     auto P = first(m, image);
     multiply<Scalar>(1, false, A, false, K_[at(m - 1)], 0, P);
@@ -157,12 +157,14 @@ template <Real Scalar>
 void MlpHessian<Scalar>::apply_hessian(const Scalar* image, Scalar* factors) {
   ++products_;
   const Index p = layers();
+  // (H4) forwards: r_m = P_m + W_m C_m,  C_(m+1) = sigma' r_m
   for (Index m = 1; m <= p; ++m) {
     MatrixOf<Scalar>& r = r_[at(m)];
     r = first(m, image);
     if (m > 1) add_times(m, second(m, factors), r);
     if (m < p) second(m + 1, factors) = slope_[at(m)].cwiseProduct(r);
   }
+  // and backwards: A_p = L'' r_p,  A_(m-1) = sigma' (Q_m + W_m'A_m) + sigma'' r_(m-1) B_(m-1)
   objective_.loss().template hessian_product<Scalar>(z_[at(p)], r_[at(p)], first(p, factors));
   for (Index m = p; m > 1; --m) {
     auto A = first(m - 1, factors);
@@ -177,46 +179,29 @@ void MlpHessian<Scalar>::apply_hessian(const Scalar* image, Scalar* factors) {
 
 template <Real Scalar>
 std::optional<double> MlpHessian<Scalar>::largest_eigenvalue(Index iterations, double tolerance) {
-  const Index most = std::min(iterations, network_.parameters());
-  // Lanczos with full reorthogonalisation. Column k of `basis` has the factors of a vector, of
-  // `images` its (P, Q): inner products are those of factors with images.
-  MatrixOf<Scalar> basis(size_, most), images(size_, most);
-  VectorOf<Scalar> factors = VectorOf<Scalar>::Zero(size_), image(size_), coefficients;
-  for (Index m = 1; m <= layers(); ++m) first(m, factors.data()) = delta_[at(m)];
-  apply_metric(factors.data(), image.data());
-  double norm = std::sqrt(std::max(0.0, static_cast<double>(factors.dot(image))));
-  if (!(norm > 0.0)) return std::nullopt;
-  Vector diagonal(most), off_diagonal(most);
-  double value = 0.0;
-  for (Index k = 0; k < most; ++k) {
-    basis.col(k) = factors / static_cast<Scalar>(norm);
-    images.col(k) = image / static_cast<Scalar>(norm);
-    apply_hessian(images.col(k).data(), factors.data());
-    diagonal[k] = static_cast<double>(factors.dot(images.col(k)));
-    for (int pass = 0; pass < 2; ++pass) {
-      coefficients.noalias() = images.leftCols(k + 1).transpose() * factors;
-      factors.noalias() -= basis.leftCols(k + 1) * coefficients;
-    }
-    apply_metric(factors.data(), image.data());
-    norm = std::sqrt(std::max(0.0, static_cast<double>(factors.dot(image))));
-    off_diagonal[k] = norm;
-    const double scale = diagonal.head(k + 1).cwiseAbs().maxCoeff();
-    if (!std::isfinite(norm)) return std::numeric_limits<double>::quiet_NaN();
-    Matrix T = diagonal.head(k + 1).asDiagonal();
-    T.diagonal(-1) = off_diagonal.head(k);
-    const SymmetricEigen ritz = symmetric_eigen(T);
-    value = ritz.values[k];
-    if (k + 1 == most) break;
-    if (!(norm > 100 * std::numeric_limits<Scalar>::epsilon() * scale)) return std::nullopt;
+  // Inner products are those of factors with images, (H3).
+  Lanczos<Scalar> krylov(
+      size_, std::min(iterations, network_.parameters()),
+      [&](const Scalar* image, Scalar* factors) { apply_hessian(image, factors); },
+      [&](const Scalar* factors, Scalar* image) { apply_metric(factors, image); });
+  VectorOf<Scalar> gradient = VectorOf<Scalar>::Zero(size_);
+  for (Index m = 1; m <= layers(); ++m) first(m, gradient.data()) = delta_[at(m)];
+  if (!krylov.begin(gradient)) return std::nullopt;
+  for (;;) {
+    krylov.step();
+    if (!std::isfinite(krylov.remainder())) return std::numeric_limits<double>::quiet_NaN();
+    const auto [value, residual] = krylov.ritz();
+    if (krylov.steps() == krylov.capacity()) return value;
+    const double small = 100 * std::numeric_limits<Scalar>::epsilon() * krylov.scale();
+    if (!(krylov.remainder() > small)) return std::nullopt;
     // One step more than the test asks for: the first values may be small by chance.
-    if (k > 1 && norm * std::abs(ritz.vectors(k, k)) <= tolerance * std::abs(value)) break;
+    if (krylov.steps() > 2 && residual <= tolerance * std::abs(value)) return value;
   }
-  return value;
 }
 
 template <Real Scalar>
 double MlpHessian<Scalar>::next_loss(double learning_rate) const {
-  // (W_m - eta delta_m h_(m-1)') h' for the states h' after the step
+  // (H5): (W_m - eta delta_m h_(m-1)') h' for the states h' after the step
   const auto eta = static_cast<Scalar>(learning_rate);
   MatrixOf<Scalar> h, z, overlap = K_[0];
   for (Index m = 1; m <= layers(); ++m) {

@@ -12,7 +12,8 @@ namespace symport {
 ///
 /// H maps every vector to one whose block in W_m is A_m h_(m-1)' + delta_m C_m', with A_m (d_m x n)
 /// and C_m (d_(m-1) x n, C_1 = 0); the gradient is of that form too, with A_m = delta_m. So
-/// Lanczos' method from the gradient never leaves these blocks V_m and works on their factors:
+/// Lanczos' method from the gradient never leaves these blocks V_m and works on their factors, (H1)
+/// to (H4) of docs/mathematics/networks.md:
 ///
 ///   P_m = V_m h_(m-1) = A_m K_(m-1) + delta_m (C_m'h_(m-1)),    K_m = h_m'h_m
 ///   Q_m = V_m'delta_m = h_(m-1) (A_m'delta_m) + C_m Delta_m,    Delta_m = delta_m'delta_m
@@ -29,9 +30,10 @@ class MlpHessian {
   /// Evaluates the states at w. Objective and w must outlive this object.
   MlpHessian(const MlpObjective<Scalar>& objective, In<Scalar> w);
 
-  /// The Hessian at s.w instead, where row i of [W_m b_m] is s_i times and column i of W_(m+1)
-  /// 1/s_i times that of w, with s = scales[m-1] for hidden layer m: nothing is evaluated, as h_m
-  /// and delta_m become s times and 1/s times themselves. The activation must be piecewise linear.
+  /// (H6): the Hessian at s.w instead, where row i of [W_m b_m] is s_i times and column i of
+  /// W_(m+1) 1/s_i times that of w, with s = scales[m-1] for hidden layer m: nothing is evaluated,
+  /// as h_m and delta_m become s times and 1/s times themselves. The activation must be piecewise
+  /// linear.
   MlpHessian(const MlpHessian& at_w, const std::vector<Vector>& scales);
 
   /// Whether the factors have fewer entries than w, so that this way is the cheaper one.
@@ -46,7 +48,7 @@ class MlpHessian {
   /// Products H V made so far.
   Index products() const { return products_; }
 
-  /// L(w - learning_rate dL/dw), reading W_2 ... W_p once.
+  /// L(w - learning_rate dL/dw), (H5), reading W_2 ... W_p once.
   double next_loss(double learning_rate) const;
 
  private:
@@ -64,9 +66,9 @@ class MlpHessian {
   /// Y <- W_m X + Y and W_m'X + Y at the scales
   void add_times(Index m, MatrixIn<Scalar> X, MatrixOut<Scalar> Y) const;
   void add_transposed_times(Index m, MatrixIn<Scalar> X, MatrixOut<Scalar> Y) const;
-  /// image <- (P, Q) of the factors (A, C)
+  /// image <- (P, Q) of the factors (A, C), (H2)
   void apply_metric(const Scalar* factors, Scalar* image);
-  /// factors <- those of H V, for V with the image (P, Q)
+  /// factors <- those of H V, for V with the image (P, Q), (H4)
   void apply_hessian(const Scalar* image, Scalar* factors);
 
   const Mlp& network_;

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/dense.hpp"
+#include "core/lanczos.hpp"
+#include "objectives/plain_curvature.hpp"
 
 namespace symport {
 
@@ -34,6 +35,12 @@ double BasicObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
   return static_cast<double>(v.dot(Hv));
 }
 
+template <Real Scalar>
+std::unique_ptr<LocalCurvature<Scalar>> BasicObjective<Scalar>::local_curvature(
+    In<Scalar> w, KnownGradient<Scalar> known) const {
+  return std::make_unique<PlainCurvature<Scalar>>(*this, w, std::move(known));
+}
+
 Matrix hessian(const Objective& objective, In<double> w) {
   const Index n = objective.dimension();
   Matrix H(n, n);
@@ -50,47 +57,17 @@ template <Real Scalar>
 double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
                          Index iterations) {
   const Index n = objective.dimension();
-  const Index most = std::min(iterations, n);
-  // Lanczos with full reorthogonalisation: the basis is small.
-  MatrixOf<Scalar> basis(n, most);
-  Vector diagonal(most), off_diagonal(most);
-  VectorOf<Scalar> q = start, Hq(n);
-  if (!(q.norm() > Scalar(0))) q.setOnes();
-  q.normalize();
-  Index k = 0;
-  while (k < most) {
-    basis.col(k) = q;
-    objective.hessian_vector(w, q, Hq);
-    diagonal[k] = static_cast<double>(q.dot(Hq));
-    for (int pass = 0; pass < 2; ++pass) {
-      Hq -= basis.leftCols(k + 1) * (basis.leftCols(k + 1).transpose() * Hq);
-    }
-    const double beta = static_cast<double>(Hq.norm());
-    off_diagonal[k] = beta;
-    const double scale = diagonal.head(k + 1).cwiseAbs().maxCoeff();
-    ++k;
-    if (k < most && !(beta > 10 * std::numeric_limits<Scalar>::epsilon() * scale)) {
-      // The Krylov space is invariant; the rest of the spectrum is reached from a new direction.
-      const auto complement = [&](VectorOf<Scalar> v) {
-        for (int pass = 0; pass < 2; ++pass) {
-          v -= basis.leftCols(k) * (basis.leftCols(k).transpose() * v);
-        }
-        return v;
-      };
-      q = complement(VectorOf<Scalar>::LinSpaced(n, Scalar(1), Scalar(2)));
-      if (!(q.norm() > Scalar(1e-3) * std::sqrt(Scalar(n)))) {
-        // That lies in the space too; the unit vector farthest from it does not.
-        Index farthest = 0;
-        basis.leftCols(k).rowwise().squaredNorm().minCoeff(&farthest);
-        q = complement(VectorOf<Scalar>::Unit(n, farthest));
-      }
-      q.normalize();
-      off_diagonal[k - 1] = 0.0;
-    } else {
-      q = Hq / static_cast<Scalar>(beta);
-    }
+  Lanczos<Scalar> krylov(n, std::min(iterations, n), [&](const Scalar* q, Scalar* Hq) {
+    objective.hessian_vector(w, Eigen::Map<const VectorOf<Scalar>>(q, n),
+                             Eigen::Map<VectorOf<Scalar>>(Hq, n));
+  });
+  if (!krylov.begin(start)) krylov.begin(VectorOf<Scalar>::Ones(n));
+  while (krylov.steps() < krylov.capacity()) {
+    krylov.step();
+    const double small = 10 * std::numeric_limits<Scalar>::epsilon() * krylov.scale();
+    if (krylov.steps() < krylov.capacity() && !(krylov.remainder() > small)) krylov.restart();
   }
-  return tridiagonal_eigenvalues(diagonal.head(k), off_diagonal.head(k - 1))[k - 1];
+  return krylov.value();
 }
 
 template class BasicObjective<float>;

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

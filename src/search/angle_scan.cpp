@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

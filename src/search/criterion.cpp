@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 
@@ -64,7 +64,8 @@ Criterion::Weights Criterion::weights(Orbit& orbit) const {
       return {eta, -0.5 * eta * eta};
     }
     case ObjectiveKind::decrement: {
-      // D* = J^2 / (2 Phi). Where Phi <= 0 there is no best step length; a larger J is the way out.
+      // (D4) of D* = J^2 / (2 Phi). Where Phi <= 0 there is no best step length; a larger J is the
+      // way out.
       const double Phi = orbit.curvature();
       if (!(Phi > 0.0)) return {1.0, 0.0};
       const double step = orbit.grad_sq() / Phi;

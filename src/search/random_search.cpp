@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

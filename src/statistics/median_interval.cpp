@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

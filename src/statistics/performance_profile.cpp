@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

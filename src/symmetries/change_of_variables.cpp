@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/dense.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

@@ -50,7 +50,7 @@ double CircleOrbit::curvature() {
 double CircleOrbit::aim(double weight_grad_sq, double weight_curvature) {
   base_angle_ = angle_;
   need_hessian_gradient();
-  // dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
+  // (F4): dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
   Eigen::Vector2d covector = 2.0 * weight_grad_sq * hessian_gradient_;
   if (weight_curvature != 0.0) {
     Eigen::Vector2d HHg, third;
@@ -61,7 +61,7 @@ double CircleOrbit::aim(double weight_grad_sq, double weight_curvature) {
   }
   Eigen::Vector2d pulled;
   variables_.pull_inverse(image_, covector, pulled);
-  const double slope = pulled[1] * image_[0] - pulled[0] * image_[1];  // d/dangle
+  const double slope = pulled[1] * image_[0] - pulled[0] * image_[1];  // d/dangle, (F3)
   direction_ = slope < 0.0 ? -1.0 : 1.0;
   return std::isfinite(slope) ? std::abs(slope) : 0.0;
 }

@@ -34,11 +34,11 @@ MatrixOf<Scalar> transposed(MatrixIn<Scalar> A) {
 }  // namespace
 
 template <Real Scalar>
-FactoredWeights<Scalar>::FactoredWeights(const MlpObjective<Scalar>& objective,
+FactoredWeights<Scalar>::FactoredWeights(const Mlp& network, const MlpStates<Scalar>& states,
                                          const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w)
-    : network_(objective.network()),
+    : network_(network),
       w_(w),
-      samples_(objective.samples()),
+      samples_(states.z.back().cols()),
       start_frames_(at_index(network_.layers()) + 1),
       start_h_(at_index(network_.layers())),
       start_z_(at_index(network_.layers())),
@@ -46,11 +46,11 @@ FactoredWeights<Scalar>::FactoredWeights(const MlpObjective<Scalar>& objective,
       elements_(at_index(network_.layers())),
       reads_(at_index(network_.layers()) + 1, 1) {
   for (Index m = 1; m < network_.layers(); ++m) {
-    start_h_[at_index(m)] = objective.h(m).topRows(network_.width(m));
-    start_z_[at_index(m)] = objective.z(m);
+    start_h_[at_index(m)] = states.h[at_index(m)].topRows(network_.width(m));
+    start_z_[at_index(m)] = states.z[at_index(m)];
     if (ell[at_index(m)].size() == 0) continue;
     start_frames_[at_index(m)].ell = ell[at_index(m)];
-    start_frames_[at_index(m)].z = objective.z(m);
+    start_frames_[at_index(m)].z = states.z[at_index(m)];
   }
   frames_ = start_frames_;
 }
@@ -140,7 +140,7 @@ template <Real Scalar>
 void FactoredWeights<Scalar>::times(Index m, const GlPosition<Scalar>& at, MatrixIn<Scalar> X,
                                     Scalar beta, MatrixOut<Scalar> out, MatrixOut<Scalar> inverse) {
   const Frame& f = frame(m);
-  // W' X = W x + (z' - z) l x with x = g^-1 X, the newest element undone first.
+  // (G9): W' X = W x + (z' - z) l x with x = g^-1 X, the newest element undone first.
   vector_ = X;
   at.step[at_index(m - 1)].apply_inverse(vector_);
   f.undo.apply(vector_);
@@ -169,6 +169,7 @@ void FactoredWeights<Scalar>::frame_transposed_times(Index m, MatrixIn<Scalar> Y
 template <Real Scalar>
 void FactoredWeights<Scalar>::transposed_times(Index m, const GlPosition<Scalar>& at,
                                                MatrixIn<Scalar> Y, MatrixOut<Scalar> out) {
+  // (G9): W'' Y = g^-T (W'Y + l'(z' - z)'Y)
   const Frame& f = frame(m);
   frame_transposed_times(m, Y, out);
   count(m, Y.cols());

@@ -15,20 +15,20 @@ struct GlPosition {
   std::vector<MatrixOf<Scalar>> h, z;        ///< the batch's states here, without rows of ones
 };
 
-/// The weights along a GL orbit, W'_m = (W_m + (z'_m - z_m) l_(m-1)) g_(m-1)^-1, kept as what they
-/// are made of: the start's weights are read, not rewritten, and g is a product of low-rank
+/// The weights along a GL orbit, W'_m = (W_m + (z'_m - z_m) l_(m-1)) g_(m-1)^-1, (G2), kept as what
+/// they are made of: the start's weights are read, not rewritten, and g is a product of low-rank
 /// elements.
 ///
-/// Products with W'_m and its transpose cost one product with W_m and thin ones. When the elements
-/// since then have grown to half the layer's width, or W_m is a thin matrix itself, `advance`
-/// folds them into a copy of W_m. W_1 is read once at the start and once by `write`.
+/// Products with W'_m and its transpose cost one product with W_m and thin ones, (G9). When the
+/// elements since then have grown to half the layer's width, or W_m is a thin matrix itself,
+/// `advance` folds them into a copy of W_m. W_1 is read once at the start and once by `write`.
 template <Real Scalar>
 class FactoredWeights {
  public:
   /// `ell[m]` = l_(m-1), a left inverse of h_(m-1), for every hidden layer m that g_m acts on, and
-  /// empty for the others (g_m = I). The objective's last forward pass must be at w.
-  FactoredWeights(const MlpObjective<Scalar>& objective, const std::vector<MatrixOf<Scalar>>& ell,
-                  In<Scalar> w);
+  /// empty for the others (g_m = I). `states` are those of the batch at w.
+  FactoredWeights(const Mlp& network, const MlpStates<Scalar>& states,
+                  const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w);
 
   /// g_m acts on layer m.
   bool moved(Index m) const { return start_frames_[static_cast<std::size_t>(m)].ell.size() > 0; }
@@ -72,7 +72,7 @@ class FactoredWeights {
   Map weights(Index m) const;
   Frame& frame(Index m) { return frames_[static_cast<std::size_t>(m)]; }
   const Frame& frame(Index m) const { return frames_[static_cast<std::size_t>(m)]; }
-  /// W <- (W + (z - z_m) l_(m-1)) (elements not folded yet)^-1, at a position.
+  /// (G2) from the frame: W <- (W + (z - z_m) l_(m-1)) (elements not folded yet)^-1, at a position.
   void transform(Index m, const GlPosition<Scalar>& at, MatrixOut<Scalar> W);
   void fold(Index m, const GlPosition<Scalar>& at);
   /// out <- W'Y with the frame's W_m.

@@ -9,7 +9,7 @@
 
 #include "symmetries/general_linear_orbit.hpp"
 #include "symmetries/left_inverse.hpp"
-#include "symport/core/status.hpp"
+#include "symmetries/network_requirements.hpp"
 #include "symport/symmetries/refusal.hpp"
 
 namespace symport {
@@ -41,14 +41,14 @@ struct UsableSamples {
 /// The samples must be independent in every layer below a moved one. A part of an independent set
 /// is independent, so one pass from the bottom up suffices.
 template <Real Scalar>
-UsableSamples usable_samples(const MlpObjective<Scalar>& objective,
+UsableSamples usable_samples(const MlpObjective<Scalar>& objective, const MlpStates<Scalar>& states,
                              const std::vector<bool>& moved) {
   UsableSamples usable;
   usable.samples.resize(static_cast<std::size_t>(objective.samples()));
   std::iota(usable.samples.begin(), usable.samples.end(), Index{0});
   for (Index m = 1; m < objective.network().layers(); ++m) {
     if (!moved[static_cast<std::size_t>(m)]) continue;
-    const MatrixOf<Scalar> h = objective.h(m - 1)(Eigen::all, usable.samples);
+    const MatrixOf<Scalar> h = objective.h(m - 1, states)(Eigen::all, usable.samples);
     const std::vector<Index> kept = independent_columns<Scalar>(h);
     if (kept.size() == usable.samples.size()) continue;
     usable.limit =
@@ -65,11 +65,12 @@ UsableSamples usable_samples(const MlpObjective<Scalar>& objective,
 /// The left inverses below every moved layer, at its index; nothing when one does not exist.
 template <Real Scalar>
 std::optional<std::vector<MatrixOf<Scalar>>> left_inverses(const MlpObjective<Scalar>& objective,
+                                                           const MlpStates<Scalar>& states,
                                                            const std::vector<bool>& moved) {
   std::vector<MatrixOf<Scalar>> ell(moved.size());
   for (std::size_t m = 1; m < moved.size(); ++m) {
     if (!moved[m]) continue;
-    auto inverse = left_inverse<Scalar>(objective.h(static_cast<Index>(m) - 1));
+    auto inverse = left_inverse<Scalar>(objective.h(static_cast<Index>(m) - 1, states));
     if (!inverse) return std::nullopt;
     ell[m] = std::move(*inverse);
   }
@@ -88,42 +89,40 @@ GeneralLinear<Scalar>::GeneralLinear(GeneralLinearOptions options) : options_(st
 template <Real Scalar>
 std::unique_ptr<BasicOrbit<Scalar>> GeneralLinear<Scalar>::orbit(
     const BasicObjective<Scalar>& objective, In<Scalar> w) const {
-  const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&objective);
-  if (mlp == nullptr) {
-    throw InvalidArgument("symmetry", "gl on this objective",
-                          "gl only on a multi-layer perceptron");
-  }
-  const Mlp& network = mlp->network();
+  const MlpObjective<Scalar>& mlp = require_mlp(name(), objective);
+  const Mlp& network = mlp.network();
   const std::vector<bool> moved = moved_layers(network, options_.layers);
   if (!network.activation().bijective()) {
     throw InvalidArgument("activation", network.activation().name(),
                           "a bijection of the real line for the symmetry gl (linear, leaky_relu, "
                           "asinh, tanh_extended, sigmoid_extended): gl needs its inverse");
   }
-  // Not owned: the caller's objective outlives the orbit.
-  std::shared_ptr<const MlpObjective<Scalar>> kept(std::shared_ptr<void>{}, mlp);
-  kept->forward(w);
-  auto ell = left_inverses(*kept, moved);
+  MlpStates<Scalar> states;
+  mlp.forward(w, states);
+  auto ell = left_inverses(mlp, states, moved);
+  std::unique_ptr<const MlpObjective<Scalar>> part;
   std::string note;
   if (!ell) {
-    const UsableSamples usable = usable_samples(*mlp, moved);
+    const UsableSamples usable = usable_samples(mlp, states, moved);
     if (options_.allow_partial_batch && !usable.samples.empty()) {
-      kept = std::make_shared<const MlpObjective<Scalar>>(mlp->subset(usable.samples));
-      kept->forward(w);
-      ell = left_inverses(*kept, moved);
-      note = fmt::format("on {} of {} samples: {}", usable.samples.size(), mlp->samples(),
+      part = std::make_unique<const MlpObjective<Scalar>>(mlp.subset(usable.samples));
+      part->forward(w, states);
+      ell = left_inverses(*part, states, moved);
+      note = fmt::format("on {} of {} samples: {}", usable.samples.size(), mlp.samples(),
                          usable.limit);
     }
     if (!ell) {
       throw Refusal(
           "gl: the batch cannot be kept: " +
           (usable.limit.empty()
-               ? fmt::format("{} samples are linearly dependent to rounding", mlp->samples())
+               ? fmt::format("{} samples are linearly dependent to rounding", mlp.samples())
                : usable.limit));
     }
   }
-  const Index max_rank = options_.max_rank.value_or(std::max<Index>(16, kept->samples() / 6));
-  return std::make_unique<GeneralLinearOrbit<Scalar>>(kept, *ell, w, max_rank, note);
+  const Index samples = part ? part->samples() : mlp.samples();
+  const Index max_rank = options_.max_rank.value_or(std::max<Index>(16, samples / 6));
+  return std::make_unique<GeneralLinearOrbit<Scalar>>(objective, std::move(part), states, *ell, w,
+                                                      max_rank, note);
 }
 
 template class GeneralLinear<float>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The directions of ascent on a GL orbit: the adjoint of the recurrence for Phi, and what J and Phi
-// make of it in every hidden layer.
+// The directions of ascent on a GL orbit: the adjoint of the recurrence for Phi, (C2) to (C6), and
+// what J and Phi make of it in every hidden layer, (C8). Numbers in parentheses are equations of
+// docs/mathematics/networks.md, where they are derived; (C9) there would simplify this file.
 #include "symmetries/general_linear_orbit.hpp"
 #include "symport/core/gemm.hpp"
 
@@ -14,20 +15,21 @@ std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 template <Real Scalar>
 void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
-  const Activation& sigma = objective_->network().activation();
+  const Activation& sigma = mlp().network().activation();
   const bool curved = !sigma.piecewise_linear();
   const Index n = samples_, p = layers();
   Adjoint& bar = adjoint_;
-  // s_bar_p = delta_p, r_bar_p = 2 L'' r_p
+  // (C2): s_bar_p = delta_p, r_bar_p = 2 L'' r_p
   bar.sr[at(p)].resize(width(p), 2 * n);
   bar.sr[at(p)].leftCols(n) = x.delta[at(p)];
-  objective_->loss().template hessian_product<Scalar>(
-      x.z[at(p)], Scalar(2) * x.rs[at(p)].leftCols(n), bar.sr[at(p)].rightCols(n));
+  mlp().loss().template hessian_product<Scalar>(x.z[at(p)], Scalar(2) * x.rs[at(p)].leftCols(n),
+                                                bar.sr[at(p)].rightCols(n));
   square_.resize(n, n);
   MatrixOf<Scalar> N(n, n);
+  // Down through the recurrence for r, s; the delta_m count as independent.
   for (Index m = p; m >= 1; --m) {
     const auto s_bar = bar.sr[at(m)].leftCols(n), r_bar = bar.sr[at(m)].rightCols(n);
-    // delta_bar_m = 2 s_bar_m M_(m-1)' + r_bar_m K_(m-1)
+    // (C3): delta_bar_m = 2 s_bar_m M_(m-1)' + r_bar_m K_(m-1), M_0 = 0
     bar.delta[at(m)].resize(width(m), n);
     multiply<Scalar>(1, false, r_bar, false, x.K[at(m - 1)], 0, bar.delta[at(m)]);
     if (m == 1) break;
@@ -35,14 +37,15 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
 
     const Index q = m - 1;
     const auto R = x.RS[at(q)].leftCols(n);
-    // N = 2 delta_m' s_bar_m;  h_bar_q = R_q N' + h_q (delta_m' r_bar_m + its transpose)
+    // (C4): N = 2 delta_m' s_bar_m;  h_bar_q = R_q N' + h_q (delta_m' r_bar_m + its transpose)
     multiply<Scalar>(2, true, x.delta[at(m)], false, s_bar, 0, N);
     multiply<Scalar>(1, true, x.delta[at(m)], false, r_bar, 0, square_);
     square_ = (square_ + square_.transpose()).eval();
     bar.h[at(q)].resize(width(q), n);
     multiply<Scalar>(1, false, R, true, N, 0, bar.h[at(q)]);
     multiply<Scalar>(1, false, x.h[at(q)], false, square_, 1, bar.h[at(q)]);
-    // S_bar = W_m' s_bar_m,  R_bar = W_m' r_bar_m + h_q N; without S_q only R_bar
+    // (C4): S_bar = W_m' s_bar_m,  R_bar = W_m' r_bar_m + h_q N; where S_q = 0 (`bends`) R_bar
+    // alone. `back` keeps the products with W_m' for (C8), `sr` goes on to (C5).
     const Index from = bends(q) ? 0 : n;
     MatrixOf<Scalar>& back = bar.back[at(q)];
     MatrixOf<Scalar>& sr = bar.sr[at(q)];
@@ -52,7 +55,7 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
                               back.rightCols(2 * n - from));
     sr.rightCols(2 * n - from) = back.rightCols(2 * n - from);
     multiply<Scalar>(1, false, x.h[at(q)], false, N, 1, sr.rightCols(n));
-    // s_bar_q = sigma' S_bar,  r_bar_q = 2 sigma'' r_q S_bar + sigma' R_bar
+    // (C5), in place: s_bar_q = sigma' S_bar,  r_bar_q = 2 sigma'' r_q S_bar + sigma' R_bar
     // z_bar_q = (sigma''' r_q^2 + sigma'' s_q) S_bar + sigma'' r_q R_bar
     const auto slope = x.slope[at(q)].array();
     auto S_bar = sr.leftCols(n).array(), R_bar = sr.rightCols(n).array();
@@ -70,9 +73,11 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
     }
     if (bends(q)) S_bar *= slope;
   }
+  // Up through delta_m = sigma' W_(m+1)' delta_(m+1), (N2), to z and the weights.
   for (Index m = 1; m < p; ++m) {
-    // B_bar_m = sigma' delta_bar_m;  z_bar_m += sigma'' B_m delta_bar_m;  delta_bar_(m+1) +=
-    // W_(m+1) B_bar_m
+    // (C6): B_bar_m = sigma' delta_bar_m;  z_bar_m += sigma'' B_m delta_bar_m;
+    //       delta_bar_(m+1) += W_(m+1) B_bar_m, with l_m B_bar_m for (C7) on the way. delta_p is
+    //       fixed.
     bar.B[at(m)] = x.slope[at(m)].cwiseProduct(bar.delta[at(m)]);
     if (curved) {
       second_.resize(width(m), n);
@@ -89,13 +94,13 @@ void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {
 template <Real Scalar>
 LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, double weight_grad_sq,
                                                                     double weight_curvature) {
-  // dJ/dT   = 2 { [h Delta_(m+1) + (delta (l R)' + sigma'' r B) / sigma'] h' - B R' }
-  // dPhi/dT = [h_bar + (z_bar + s_bar (l S)' + r_bar (l R)' + delta (l B_bar)') / sigma'] h'
-  //           - (W'r_bar) R' - (W's_bar) S' - B B_bar'
+  // (G6): dJ/dT   = 2 { [h Delta_(m+1) + (delta (l R)' + sigma'' r B) / sigma'] h' - B R' }
+  // (C7): dPhi/dT = [h_bar + (z_bar + s_bar (l S)' + r_bar (l R)' + delta (l B_bar)') / sigma'] h'
+  //                 - (W'r_bar) R' - (W's_bar) S' - B B_bar'
   // with l R, l S, l B_bar of layer m-1, and W', r_bar, s_bar in the second line of layer m+1. So
-  // a/2 dJ/dT + b dPhi/dT = A h' - W' C [R S B_bar]' with C = [a delta + b r_bar, b s_bar, b
-  // delta].
-  const Activation& sigma = objective_->network().activation();
+  // (C8): a/2 dJ/dT + b dPhi/dT = A h' - W' C [R S B_bar]'
+  //       with C = [a delta + b r_bar, b s_bar, b delta] of layer m+1.
+  const Activation& sigma = mlp().network().activation();
   const Point& x = base();
   const Adjoint& bar = adjoint_;
   const Index n = samples_;
@@ -103,6 +108,8 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
              b = static_cast<Scalar>(weight_curvature);
   const bool with_curvature = b != Scalar(0);
 
+  // A of (C8). First the part that is divided by sigma': the terms with l, which the first layer
+  // lacks, and those with sigma''.
   MatrixOf<Scalar> A = MatrixOf<Scalar>::Zero(width(m), n);
   if (m > 1) {
     const auto ell_R = x.ell_RS[at(m)].leftCols(n);
@@ -124,10 +131,11 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
     if (with_curvature) A += b * bar.z[at(m)];
   }
   A.array() /= x.slope[at(m)].array();
+  // Then h Delta_(m+1) and h_bar.
   multiply<Scalar>(a, false, x.h[at(m)], false, x.Delta[at(m + 1)], 1, A);
   if (with_curvature) A += b * bar.h[at(m)];
 
-  // [R S B_bar], where S may be 0 and J has R alone.
+  // The right factor [R S B_bar], where S may be 0 and J has R alone.
   const bool with_S = with_curvature && bends(m);
   const Index blocks = !with_curvature ? 1 : with_S ? 3 : 2;
   MatrixOf<Scalar> right(width(m), blocks * n);
@@ -142,7 +150,7 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
   U.leftCols(n) = A;
   V.leftCols(n) = x.h[at(m)];
   if (narrow) {
-    // W' itself is the smaller factor.
+    // W' itself is the smaller left factor; the other one is -[R S B_bar] C'.
     MatrixOf<Scalar> C(above, blocks * n);
     C.leftCols(n) = -a * x.delta[at(m + 1)];
     if (with_curvature) C.leftCols(n) -= b * bar.sr[at(m + 1)].rightCols(n);
@@ -152,6 +160,7 @@ LowRankMatrix<Scalar> GeneralLinearOrbit<Scalar>::compute_direction(Index m, dou
                               U.rightCols(rest));
     multiply<Scalar>(1, false, right, true, C, 0, V.rightCols(rest));
   } else {
+    // -W'C, made of B = W'delta, (N2), and W'[s_bar r_bar], (C4).
     auto WC = U.rightCols(rest);
     WC.leftCols(n) = -a * x.B[at(m)];
     if (with_curvature) WC.leftCols(n) -= b * bar.back[at(m)].rightCols(n);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/dense.hpp"
+#include "core/lanczos.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
@@ -22,31 +22,27 @@ MatrixOf<Scalar> gram_of(const MatrixOf<Scalar>& A) {
   return product;
 }
 
-/// The largest singular value of g, given x -> g'g x, by Lanczos' method. (The largest Ritz value
-/// does not mind that the vectors lose their orthogonality.)
-template <class Scalar, class Apply>
+/// The largest singular value of g, given x -> g'g x.
+template <Real Scalar, class Apply>
 double largest_singular_value(Index order, const Apply& apply) {
-  const Index most = std::min<Index>(order, 20);
-  MatrixOf<Scalar> x = MatrixOf<Scalar>::Ones(order, 1), before = MatrixOf<Scalar>::Zero(order, 1);
-  for (Index i = 0; i < order; ++i)
-    x(i, 0) += static_cast<Scalar>(std::sin(12.9898 * double(i + 1)));
-  x.normalize();
-  Vector diagonal(most), off_diagonal(most);
+  Lanczos<Scalar> krylov(order, std::min<Index>(order, 20), [&](const Scalar* x, Scalar* y) {
+    Eigen::Map<MatrixOf<Scalar>> Y(y, order, 1);
+    Y = Eigen::Map<const MatrixOf<Scalar>>(x, order, 1);
+    apply(Y);
+  });
+  VectorOf<Scalar> start = VectorOf<Scalar>::Ones(order);
+  for (Index i = 0; i < order; ++i) {
+    start[i] += static_cast<Scalar>(std::sin(12.9898 * double(i + 1)));
+  }
+  krylov.begin(start);
   double value = 0.0;
-  for (Index k = 0; k < most; ++k) {
-    MatrixOf<Scalar> y = x;
-    apply(y);
-    diagonal[k] = static_cast<double>(x.col(0).dot(y.col(0)));
-    if (!std::isfinite(diagonal[k])) return diagonal[k];
+  while (krylov.steps() < krylov.capacity()) {
+    krylov.step();
     const double last = value;
-    value = tridiagonal_eigenvalues(diagonal.head(k + 1), off_diagonal.head(k))[k];
-    if (k > 1 && value - last < 2e-3 * value) break;
-    y -= static_cast<Scalar>(diagonal[k]) * x;
-    if (k > 0) y -= static_cast<Scalar>(off_diagonal[k - 1]) * before;
-    off_diagonal[k] = static_cast<double>(y.norm());
-    if (off_diagonal[k] < 1e-3 * value) break;
-    before = x;
-    x = y / static_cast<Scalar>(off_diagonal[k]);
+    value = krylov.value();
+    if (!std::isfinite(value)) return value;
+    if (krylov.steps() > 2 && value - last < 2e-3 * value) break;
+    if (krylov.remainder() < 1e-3 * value) break;
   }
   return std::sqrt(value);
 }
@@ -61,38 +57,39 @@ void GeneralLinearOrbit<Scalar>::Point::forget() {
 }
 
 template <Real Scalar>
-GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> bound,
-                                               const Matrices& ell, In<Scalar> w, Index max_rank,
-                                               std::string note)
-    : BasicOrbit<Scalar>(*bound),
-      objective_(std::move(bound)),
+GeneralLinearOrbit<Scalar>::GeneralLinearOrbit(const BasicObjective<Scalar>& asked,
+                                               std::unique_ptr<const MlpObjective<Scalar>> part,
+                                               const MlpStates<Scalar>& states, const Matrices& ell,
+                                               In<Scalar> w, Index max_rank, std::string note)
+    : BasicOrbit<Scalar>(asked),
+      part_(std::move(part)),
       note_(std::move(note)),
       max_rank_(max_rank),
-      samples_(objective_->samples()),
-      weights_(*objective_, ell, w),
-      directions_(at(objective_->network().layers())) {
-  const MlpObjective<Scalar>& objective = *objective_;
+      samples_(mlp().samples()),
+      weights_(mlp().network(), states, ell, w),
+      directions_(at(mlp().network().layers())) {
+  const MlpObjective<Scalar>& objective = mlp();
   const std::size_t count = at(layers()) + 1;
   for (Point& x : points_) {
     static_cast<GlPosition<Scalar>&>(x) = weights_.start();
-    for (Matrices* states :
+    for (Matrices* all :
          {&x.slope, &x.B, &x.delta, &x.K, &x.Delta, &x.M, &x.rs, &x.RS, &x.ell_RS}) {
-      states->resize(count);
+      all->resize(count);
     }
     // What is the same all over the orbit: the inputs, the outputs, and so dL/dz_p.
-    x.K[0] = gram_of(objective.h(0));
+    x.K[0] = gram_of(objective.inputs());
     MatrixOf<Scalar>& delta = x.delta[at(layers())];
     delta.resize(width(layers()), samples_);
     start_loss_ =
-        objective.loss().template delta<Scalar>(objective.z(layers()), objective.targets(), delta);
+        objective.loss().template delta<Scalar>(states.z[at(layers())], objective.targets(), delta);
     x.Delta[at(layers())] = gram_of(delta);
-    x.z.push_back(objective.z(layers()));
+    x.z.push_back(states.z[at(layers())]);
   }
-  for (Matrices* states : {&adjoint_.sr, &adjoint_.back, &adjoint_.h, &adjoint_.z, &adjoint_.B,
-                           &adjoint_.delta, &adjoint_.ell_B}) {
-    states->resize(count);
+  for (Matrices* all : {&adjoint_.sr, &adjoint_.back, &adjoint_.h, &adjoint_.z, &adjoint_.B,
+                        &adjoint_.delta, &adjoint_.ell_B}) {
+    all->resize(count);
   }
-  this->charge(0.5);
+  this->charge_states(0.5);
 }
 
 template <Real Scalar>
@@ -102,15 +99,16 @@ void GeneralLinearOrbit<Scalar>::charge_products() {
   for (Index m = 1; m <= layers(); ++m) {
     gradient += (m == 1 ? 2.0 : 3.0) * static_cast<double>(width(m) * width(m - 1) * samples_);
   }
-  this->charge((weights_.work() - charged_) / gradient);
+  this->charge_states((weights_.work() - charged_) / gradient);
   charged_ = weights_.work();
 }
 
 template <Real Scalar>
 void GeneralLinearOrbit<Scalar>::compute_gradient(Point& x) {
   if (x.grad_sq) return;
-  const Activation& sigma = objective_->network().activation();
-  const Scalar ones = objective_->network().biases() ? 1 : 0;
+  const Activation& sigma = mlp().network().activation();
+  const Scalar ones = mlp().network().biases() ? 1 : 0;
+  // (N2) downwards from delta_p, which is the same all over the orbit; the row of ones adds 1 to K.
   for (Index m = layers() - 1; m >= 1; --m) {
     x.B[at(m)].resize(width(m), samples_);
     weights_.transposed_times(m + 1, x, x.delta[at(m + 1)], x.B[at(m)]);
@@ -120,7 +118,7 @@ void GeneralLinearOrbit<Scalar>::compute_gradient(Point& x) {
     x.Delta[at(m)] = gram_of(x.delta[at(m)]);
     x.K[at(m)] = gram_of(x.h[at(m)]).array() + ones;
   }
-  double sum = 0.0;
+  double sum = 0.0;  // (N3)
   for (Index m = 1; m <= layers(); ++m) {
     sum += x.Delta[at(m)]
                .template cast<double>()
@@ -135,7 +133,7 @@ template <Real Scalar>
 void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
   compute_gradient(x);
   if (second ? x.curvature.has_value() : x.has_first) return;
-  const Activation& sigma = objective_->network().activation();
+  const Activation& sigma = mlp().network().activation();
   // The columns of the blocks [r s] that are missing begin at `from`.
   const Index n = samples_, from = x.has_first ? n : 0;
   const bool first = from == 0;
@@ -144,7 +142,8 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
     MatrixOf<Scalar>& RS = x.RS[at(m)];
     rs.resize(width(m), 2 * n);
     auto r = rs.leftCols(n), s = rs.rightCols(n);
-    // r_m = delta_m K_(m-1) + W_m R_(m-1),  s_m = 2 delta_m M_(m-1) + W_m S_(m-1)
+    // (G5): r_m = delta_m K_(m-1) + W_m R_(m-1)
+    // (C1): s_m = 2 delta_m M_(m-1) + W_m S_(m-1)
     if (first) multiply<Scalar>(1, false, x.delta[at(m)], false, x.K[at(m - 1)], 0, r);
     if (m == 1) {
       if (second) s.setZero();
@@ -164,7 +163,7 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
       }
     }
     if (m == layers()) break;
-    // R_m = sigma' r_m,  S_m = sigma'' r_m^2 + sigma' s_m
+    // (G5), (C1): R_m = sigma' r_m,  S_m = sigma'' r_m^2 + sigma' s_m
     RS.resize(width(m), 2 * n);
     const auto slope = x.slope[at(m)].array();
     if (first) RS.leftCols(n).array() = slope * r.array();
@@ -179,11 +178,11 @@ void GeneralLinearOrbit<Scalar>::compute_curvature(Point& x, bool second) {
   }
   x.has_first = true;
   if (second) {
-    // Phi = <r_p, L'' r_p> + <delta_p, s_p>
+    // (C1): Phi = <r_p, L'' r_p> + <delta_p, s_p>
     const Index p = layers();
     const auto r = x.rs[at(p)].leftCols(n), s = x.rs[at(p)].rightCols(n);
     second_.resize(width(p), n);
-    objective_->loss().template hessian_product<Scalar>(x.z[at(p)], r, second_);
+    mlp().loss().template hessian_product<Scalar>(x.z[at(p)], r, second_);
     x.curvature = (second_.array() * r.array()).template cast<double>().sum() +
                   (x.delta[at(p)].array() * s.array()).template cast<double>().sum();
   }
@@ -234,6 +233,7 @@ bool GeneralLinearOrbit<Scalar>::move(double length) {
   if (norm_ == 0.0) return false;
   Point& next = points_[1 - base_];
   next.forget();
+  // (G2) for the states: h' = g h, z' = sigma^-1(h'). The weights follow from them, (G9).
   for (Index m = 1; m < layers(); ++m) {
     next.h[at(m)] = base().h[at(m)];
     next.z[at(m)] = base().z[at(m)];
@@ -241,7 +241,7 @@ bool GeneralLinearOrbit<Scalar>::move(double length) {
     next.step[at(m)] = LowRankElement<Scalar>(directions_[at(m)], length / norm_);
     if (!next.step[at(m)].invertible()) return false;
     next.step[at(m)].apply(next.h[at(m)]);
-    objective_->network().activation().template inverse<Scalar>(next.h[at(m)], next.z[at(m)]);
+    mlp().network().activation().template inverse<Scalar>(next.h[at(m)], next.z[at(m)]);
     if (!next.z[at(m)].allFinite()) return false;
   }
   current_ = 1 - base_;
@@ -276,11 +276,11 @@ double GeneralLinearOrbit<Scalar>::condition() const {
   double worst = 1.0;
   for (Index m = 1; m < layers(); ++m) {
     if (!weights_.moved(m)) continue;
-    const double up = largest_singular_value<Scalar>(width(m), [&](MatrixOf<Scalar>& x) {
+    const double up = largest_singular_value<Scalar>(width(m), [&](MatrixOut<Scalar> x) {
       weights_.apply(m, current(), x);
       weights_.apply_transposed(m, current(), x);
     });
-    const double down = largest_singular_value<Scalar>(width(m), [&](MatrixOf<Scalar>& x) {
+    const double down = largest_singular_value<Scalar>(width(m), [&](MatrixOut<Scalar> x) {
       weights_.apply_inverse_transposed(m, current(), x);
       weights_.apply_inverse(m, current(), x);
     });

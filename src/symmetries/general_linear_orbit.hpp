@@ -12,13 +12,14 @@
 
 namespace symport {
 
-/// The orbit of a network under GL(d_1) x ... x GL(d_(p-1)) on one batch (see `GlState` for the
-/// action), in low-rank factors.
+/// The orbit of a network under GL(d_1) x ... x GL(d_(p-1)) on one batch, (G2), in low-rank
+/// factors. Numbers in parentheses are equations of docs/mathematics/networks.md.
 ///
-/// J = |dL/dw|^2 = sum_m <Delta_m, K_(m-1)> and Phi come from n x n Gram matrices and states of the
-/// batch; the directions dJ/dT_m and dPhi/dT_m at g_m = I + T_m are U V' of rank at most 2n and 4n,
-/// and `move` acts with I + length E/|E|, |E| the Frobenius norm over all layers together. (Hidden
-/// layers of fewer units than that rank get dense directions, which are then the smaller ones.)
+/// J = |dL/dw|^2 = sum_m <Delta_m, K_(m-1)>, (N3), and Phi, (C1), come from n x n Gram matrices and
+/// states of the batch; the directions dJ/dT_m, (G6), and dPhi/dT_m, (C7), at g_m = I + T_m are U
+/// V' of rank at most 2n and 4n, and `move` acts with I + length E/|E|, |E| the Frobenius norm over
+/// all layers together. (Hidden layers of fewer units than that rank get dense directions, which
+/// are then the smaller ones.)
 ///
 /// An ascent step never touches W_1. In products of n columns with each of W_2 ... W_p, J takes one
 /// and its direction one more; Phi takes two more than J, and its direction three more than that
@@ -28,14 +29,19 @@ namespace symport {
 template <Real Scalar>
 class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
  public:
-  /// `ell[m]`: a left inverse of h_(m-1) for every hidden layer m that GL acts on, and empty for
-  /// the others (size p at least). The activation must be bijective and the objective's last
-  /// forward pass at w; `GeneralLinear::orbit` sees to that. Directions are cut to `max_rank` (0:
-  /// no limit; see `LowRankMatrix`); `note` is for the certificate.
-  GeneralLinearOrbit(std::shared_ptr<const MlpObjective<Scalar>> objective,
-                     const std::vector<MatrixOf<Scalar>>& ell, In<Scalar> w, Index max_rank = 0,
-                     std::string note = {});
+  /// The orbit keeps the loss of `part`, some of the samples of the objective's network, or of the
+  /// objective itself where that is null. `states` are its states at w, and `ell[m]` is a left
+  /// inverse of h_(m-1) for every hidden layer m that GL acts on, empty for the others (size p at
+  /// least). The activation must be bijective. Directions are cut to `max_rank` (0: no limit; see
+  /// `LowRankMatrix`); `note` is for the certificate.
+  GeneralLinearOrbit(const BasicObjective<Scalar>& objective,
+                     std::unique_ptr<const MlpObjective<Scalar>> part,
+                     const MlpStates<Scalar>& states, const std::vector<MatrixOf<Scalar>>& ell,
+                     In<Scalar> w, Index max_rank = 0, std::string note = {});
 
+  const BasicObjective<Scalar>& objective() const override {
+    return part_ ? *part_ : BasicOrbit<Scalar>::objective();
+  }
   std::optional<double> start_loss() const override { return start_loss_; }
   double grad_sq() override;
   double curvature() override;
@@ -43,7 +49,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   bool move(double length) override;
   /// I + spread N with N Gaussian of unit norm, all moved layers together.
   bool randomize(Random& random, double spread) override;
-  /// The largest condition number among g_1 ... g_(p-1), by power iterations on g'g and its
+  /// The largest condition number among g_1 ... g_(p-1), by Lanczos' method on g'g and its
   /// inverse: a lower bound, usually good to a few per cent.
   double condition() const override;
   void commit(Out<Scalar> w) override;
@@ -62,11 +68,12 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   /// A point with what has been computed there. Index m is layer m.
   struct Point : GlPosition<Scalar> {
     Matrices slope;     ///< sigma'(z_m)
-    Matrices B, delta;  ///< W_(m+1)' delta_(m+1); dL/dz_m
-    Matrices K, Delta;  ///< h_m'h_m (with the ones); delta_m'delta_m
+    Matrices B, delta;  ///< W_(m+1)' delta_(m+1); dL/dz_m, (N2)
+    Matrices K, Delta;  ///< h_m'h_m (with the ones); delta_m'delta_m, (N3)
     Matrices M;         ///< h_m' R_m
-    Matrices rs,
-        RS;  ///< [r_m s_m] and [R_m S_m]: dz/de, dz2/de2 and dh/de, dh2/de2 along the gradient
+    /// [r_m s_m] and [R_m S_m]: first and second derivatives of z and h along the gradient, (G5),
+    /// (C1)
+    Matrices rs, RS;
     Matrices ell_RS;  ///< l_(m-1) [R_(m-1) S_(m-1)]
     std::optional<double> grad_sq, curvature;
     bool has_first = false;  ///< r and R are there
@@ -74,7 +81,7 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
     void forget();
   };
 
-  /// The adjoint of the recurrence for Phi; x_bar = dPhi/dx.
+  /// The adjoint of the recurrence for Phi, (C2) to (C6); x_bar = dPhi/dx.
   struct Adjoint {
     Matrices sr;        ///< [s_bar_m r_bar_m]
     Matrices back;      ///< W_(m+1)' [s_bar_(m+1) r_bar_(m+1)]
@@ -83,28 +90,28 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
     Matrices ell_B;     ///< l_(m-1) B_bar_(m-1)
   };
 
-  Index layers() const { return objective_->network().layers(); }
-  Index width(Index m) const { return objective_->network().width(m); }
+  const MlpObjective<Scalar>& mlp() const { return *objective().mlp(); }
+  Index layers() const { return mlp().network().layers(); }
+  Index width(Index m) const { return mlp().network().width(m); }
   /// S_m is not identically 0: it is in the first layer, unless the activation is curved.
-  bool bends(Index m) const {
-    return m > 1 || !objective_->network().activation().piecewise_linear();
-  }
+  bool bends(Index m) const { return m > 1 || !mlp().network().activation().piecewise_linear(); }
   Point& base() { return points_[base_]; }
   Point& current() { return points_[current_]; }
   const Point& current() const { return points_[current_]; }
 
-  /// J and all that it is made of.
+  /// J and all that it is made of, (N2) and (N3).
   void compute_gradient(Point& x);
-  /// r, and with `second` also s and Phi.
+  /// r, (G5), and with `second` also s and Phi, (C1).
   void compute_curvature(Point& x, bool second);
+  /// (C2) to (C6), after `compute_curvature(x, true)`.
   void compute_adjoint(Point& x);
-  /// U V' = weight_grad_sq dJ/dT_m + weight_curvature dPhi/dT_m
+  /// U V' = weight_grad_sq dJ/dT_m + weight_curvature dPhi/dT_m, (C8)
   LowRankMatrix<Scalar> compute_direction(Index m, double weight_grad_sq, double weight_curvature);
   /// Base <- current.
   void adopt();
   void charge_products();
 
-  std::shared_ptr<const MlpObjective<Scalar>> objective_;
+  std::unique_ptr<const MlpObjective<Scalar>> part_;
   std::string note_;
   Index max_rank_;
   Index samples_;

@@ -14,14 +14,15 @@ GlState<Scalar>::GlState(const MlpObjective<Scalar>& objective, In<Scalar> w)
   if (!network_.activation().bijective()) {
     throw std::logic_error("GlState: " + network_.activation().name() + " is not bijective");
   }
-  objective.forward(w);
+  MlpStates<Scalar> states;
+  objective.forward(w, states);
   const Index p = network_.layers();
   W_.resize(1);
   z_.resize(1);
   for (Index m = 1; m <= p; ++m) {
     W_.push_back(network_.augmented(m, w.data()));
-    z_.push_back(objective.z(m));
-    h_.push_back(objective.h(m - 1));
+    z_.push_back(states.z[static_cast<std::size_t>(m)]);
+    h_.push_back(objective.h(m - 1, states));
     if (m == p) break;
     auto ell = left_inverse<Scalar>(h_.back());
     if (!ell) throw std::logic_error("GlState: the samples are linearly dependent");
@@ -38,7 +39,8 @@ void GlState<Scalar>::act(const std::vector<MatrixOf<Scalar>>& g) {
   for (Index m = 1; m <= p; ++m) {
     const std::size_t here = static_cast<std::size_t>(m), below = here - 1;
     const Index rows = network_.width(m), cols = network_.width(m - 1);
-    // Below this layer everything is transformed already, but W_m and l_(m-1) are not.
+    // (G2), from the bottom: below this layer everything is transformed already, but W_m and
+    // l_(m-1) are not.
     if (m < p) {
       if (g[below].rows() != rows || g[below].cols() != rows) {
         throw std::logic_error("GlState::act: a matrix does not fit its layer");

@@ -11,11 +11,11 @@ namespace symport {
 /// of one batch (l_m h_m = I, first h_m+). For g_1 ... g_(p-1), with h'_m = g_m h_m, z'_m =
 /// sigma^-1(h'_m), g_0 = g_p = I, z'_p = z_p:
 ///
-///   W'_m = (W_m + (z'_m - z_m) l_(m-1)) g_(m-1)^-1          l'_m = l_m g_m^-1
+///   W'_m = (W_m + (z'_m - z_m) l_(m-1)) g_(m-1)^-1          l'_m = l_m g_m^-1          (G2)
 ///
 /// This is a group action on (W, l): the identity changes nothing, and acting with b, then a, is
-/// acting with a b. The batch's outputs stay. With biases W_m, h_m and l_m are the augmented ones
-/// (a column of biases, a row of ones) and g acts as diag(g, 1).
+/// acting with a b, (G3). The batch's outputs stay. With biases W_m, h_m and l_m are the augmented
+/// ones (a column of biases, a row of ones) and g acts as diag(g, 1).
 ///
 /// The plain version, with dense matrices; `GeneralLinearOrbit` computes the same in low-rank
 /// factors.

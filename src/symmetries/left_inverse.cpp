@@ -91,7 +91,7 @@ std::optional<MatrixOf<Scalar>> left_inverse(MatrixIn<Scalar> h) {
   const Matrix gram_inverse = normalized.cholesky.solve(Matrix::Identity(n, n));
   Matrix inverse(n, h.rows());
   multiply<double>(1.0, false, gram_inverse, true, normalized.columns, 0.0, inverse);
-  // The Gram matrix has squared the condition number. One Newton step takes that back.
+  // The Gram matrix has squared the condition number. One Newton step of (G11) takes that back.
   if (std::numeric_limits<double>::epsilon() >
       0.01 * std::numeric_limits<Scalar>::epsilon() * squared_sine) {
     Matrix error = Matrix::Identity(n, n);

@@ -17,9 +17,9 @@ namespace symport {
 template <Real Scalar>
 std::vector<Index> independent_columns(MatrixIn<Scalar> h);
 
-/// h+ = (h'h)^-1 h' (columns of h x rows of h) with h+ h = I, by Cholesky's method in double and,
-/// where that is not enough, one Newton step l <- (2I - l h) l. Nothing when the columns are not
-/// linearly independent in the sense above.
+/// h+ = (h'h)^-1 h' (columns of h x rows of h) with h+ h = I, (G11), by Cholesky's method in double
+/// and, where that is not enough, one Newton step l <- (2I - l h) l. Nothing when the columns are
+/// not linearly independent in the sense above.
 template <Real Scalar>
 std::optional<MatrixOf<Scalar>> left_inverse(MatrixIn<Scalar> h);
 

@@ -25,7 +25,6 @@ const VectorOf<Scalar>& LinearOrbit<Scalar>::start_gradient() {
     start_gradient_.resize(start_.size());
     this->objective().gradient(start_, start_gradient_);
     this->charge(1.0);
-    start_evaluated();
   }
   return start_gradient_;
 }
@@ -78,6 +77,14 @@ template <Real Scalar>
 void LinearOrbit<Scalar>::current_gradient(In<Scalar>, Out<Scalar> gradient) {
   gradient = start_gradient();
   act_on_covector(gradient);
+}
+
+template <Real Scalar>
+std::unique_ptr<LocalCurvature<Scalar>> LinearOrbit<Scalar>::make_local_curvature() {
+  VectorOf<Scalar> w(start_.size());
+  commit(w);
+  return this->objective().local_curvature(
+      w, [this, w](Out<Scalar> gradient) { current_gradient(w, gradient); });
 }
 
 template class LinearOrbit<float>;

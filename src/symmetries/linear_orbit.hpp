@@ -11,8 +11,8 @@ namespace symport {
 /// the action leaves unchanged.
 ///
 /// With g and H the gradient and Hessian at the start, those at A w are A^-T g and A^-T H A^-1
-/// (Prop. 5.1). So with v = (A'A)^-1 g
-///   J = g'v,   Phi = v'H v:
+/// (Prop. 5.1), (F5). So with v = (A'A)^-1 g
+///   J = g'v,   Phi = v'H v:          (F6)
 /// one gradient gives J on the whole orbit, and Phi at a point costs one curvature along a
 /// direction at the *start*. A derived orbit holds the group element and says how A acts.
 template <Real Scalar>
@@ -37,8 +37,6 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   /// covector <- (A'A)^-1 covector
   virtual void pull_to_start(Out<Scalar> covector) const = 0;
 
-  /// Called once, right after the objective evaluated the gradient at the start.
-  virtual void start_evaluated() {}
   /// To be called whenever A changes.
   void element_changed();
   const VectorOf<Scalar>& start() const { return start_; }
@@ -50,6 +48,7 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   VectorOf<Scalar> pulled_hessian_gradient();
 
   void current_gradient(In<Scalar> w, Out<Scalar> gradient) override;
+  std::unique_ptr<LocalCurvature<Scalar>> make_local_curvature() override;
 
  private:
   VectorOf<Scalar> start_, start_gradient_;

@@ -43,7 +43,7 @@ LowRankMatrix<Scalar>::LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V, Ind
 
 template <Real Scalar>
 void LowRankMatrix<Scalar>::truncate(Index rank) {
-  // Q spans T'(U G) = V U'U G for random signs G.
+  // (G10): Q spans T'(U G) = V U'U G for random signs G, and T becomes T Q Q'.
   Random random(0);
   MatrixOf<Scalar> G(U_.cols(), rank), left(U_.rows(), rank), rows(U_.rows(), rank);
   for (Index i = 0; i < G.size();) {

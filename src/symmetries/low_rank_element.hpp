@@ -16,8 +16,8 @@ class LowRankMatrix {
   ///
   /// Where r exceeds twice `max_rank` (0: no limit), T is the part U V' Q Q' of that in `max_rank`
   /// leading directions Q of its row space, found by one subspace iteration (Halko, Martinsson and
-  /// Tropp, 2011) from a fixed random start. It is an orthogonal projection: for a gradient U V', T
-  /// is the gradient of the function restricted to that subspace.
+  /// Tropp, 2011) from a fixed random start, (G10). It is an orthogonal projection: for a gradient
+  /// U V', T is the gradient of the function restricted to that subspace.
   LowRankMatrix(MatrixOf<Scalar> U, MatrixOf<Scalar> V, Index max_rank = 0);
 
   Index order() const { return U_.rows(); }
@@ -39,7 +39,7 @@ class LowRankMatrix {
   Matrix inner_;
 };
 
-/// The element g = I + scale U V' of GL(d) with its exact inverse (Woodbury),
+/// The element g = I + scale U V' of GL(d) with its exact inverse (Woodbury), (G7),
 /// g^-1 = I - scale U (I + scale V'U)^-1 V'. The r x r inverse is computed in double.
 ///
 /// A default-constructed element is the identity of any order.

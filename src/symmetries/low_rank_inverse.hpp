@@ -6,7 +6,7 @@
 namespace symport {
 
 /// The inverse of a product G = g_k ... g_1 of low-rank elements as one, G^-1 = I - P Q', whatever
-/// k is. With g^-1 = I - A V' another element makes it I - [P, A - P Q'A] [Q, V]'.
+/// k is. With g^-1 = I - A V' another element makes it I - [P, A - P Q'A] [Q, V]', (G8).
 template <Real Scalar>
 class LowRankInverse {
  public:

@@ -47,7 +47,7 @@ double MatrixOrbit::curvature() {
 double MatrixOrbit::aim(double weight_grad_sq, double weight_curvature) {
   base_element_ = element_;
   need_hessian_gradient();
-  // dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
+  // (F4): dJ/dw = 2 H g;  dPhi/dw = 2 H (H g) + d/de H(w + e g) g
   Vector covector = 2.0 * weight_grad_sq * hessian_gradient_;
   if (weight_curvature != 0.0) {
     Vector HHg(w_.size()), third(w_.size());

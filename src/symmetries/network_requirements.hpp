@@ -5,22 +5,29 @@
 
 #include <string>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 
 namespace symport {
 
-/// The hidden layers that a symmetry acts on: the network behind the objective. Throws
-/// InvalidArgument when there is none, it has no hidden layer, or w does not fit it.
+/// The network whose loss the objective is. Throws InvalidArgument when there is none.
 template <Real Scalar>
-const Mlp& require_network(const std::string& symmetry, const BasicObjective<Scalar>& objective,
-                           In<Scalar> w) {
-  const MlpObjective<Scalar>* mlp = find_mlp(objective);
+const MlpObjective<Scalar>& require_mlp(const std::string& symmetry,
+                                        const BasicObjective<Scalar>& objective) {
+  const MlpObjective<Scalar>* mlp = objective.mlp();
   if (mlp == nullptr) {
     throw InvalidArgument("symmetry", symmetry + " on this objective",
                           symmetry + " only on a multi-layer perceptron");
   }
-  const Mlp& network = mlp->network();
+  return *mlp;
+}
+
+/// The hidden layers that a symmetry acts on. Throws InvalidArgument when the objective is not a
+/// network's, that has no hidden layer, or w does not fit it.
+template <Real Scalar>
+const Mlp& require_network(const std::string& symmetry, const BasicObjective<Scalar>& objective,
+                           In<Scalar> w) {
+  const Mlp& network = require_mlp(symmetry, objective).network();
   if (network.layers() < 2) {
     throw InvalidArgument("layers", "a network without hidden layers",
                           "one or more for the symmetry " + symmetry);

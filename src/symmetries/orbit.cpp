@@ -3,18 +3,7 @@
 
 #include <stdexcept>
 
-#include "objectives/mlp_hessian.hpp"
-
 namespace symport {
-
-namespace {
-
-/// Enough for the largest eigenvalue to a few per cent on networks; exact below this dimension.
-constexpr Index lanczos_steps = 12;
-/// Residual, relative to the eigenvalue, at which fewer steps do.
-constexpr double lanczos_tolerance = 0.02;
-
-}  // namespace
 
 void Orbit::solve(ObjectiveKind, double, double) {
   throw std::logic_error("Orbit::solve: this orbit has no closed form");
@@ -30,24 +19,29 @@ bool BasicOrbit<Scalar>::transport(Out<Scalar>) const {
 template <Real Scalar>
 void BasicOrbit<Scalar>::point_changed() {
   forecast_.reset();
-  largest_curvature_.reset();
-  hessian_.reset();
+  local_curvature_.reset();
 }
 
 template <Real Scalar>
-std::unique_ptr<MlpHessian<Scalar>> BasicOrbit<Scalar>::make_hessian() {
-  const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&objective());
-  if (mlp == nullptr || !MlpHessian<Scalar>::worthwhile(*mlp)) return nullptr;
-  point_.resize(mlp->dimension());
-  commit(point_);
-  charge(0.5);
-  return std::make_unique<MlpHessian<Scalar>>(*mlp, point_);
+void BasicOrbit<Scalar>::charge_states(double gradients) {
+  charge(gradients);
+  objective_.note_work(gradients);
 }
 
 template <Real Scalar>
-MlpHessian<Scalar>* BasicOrbit<Scalar>::hessian() {
-  if (!hessian_) hessian_ = make_hessian();
-  return hessian_.get();
+std::unique_ptr<LocalCurvature<Scalar>> BasicOrbit<Scalar>::make_local_curvature() {
+  VectorOf<Scalar> w(objective().dimension());
+  commit(w);
+  return objective().local_curvature(w, {});
+}
+
+template <Real Scalar>
+LocalCurvature<Scalar>& BasicOrbit<Scalar>::local_curvature() {
+  if (!local_curvature_) {
+    local_curvature_ = make_local_curvature();
+    charge(local_curvature_->evaluations());
+  }
+  return *local_curvature_;
 }
 
 template <Real Scalar>
@@ -73,40 +67,26 @@ StepForecast BasicOrbit<Scalar>::forecast() {
 
 template <Real Scalar>
 double BasicOrbit<Scalar>::largest_curvature() {
-  if (!largest_curvature_ && hessian()) {
-    const Index before = hessian_->products();
-    largest_curvature_ = hessian_->largest_eigenvalue(lanczos_steps, lanczos_tolerance);
-    charge(0.5 * static_cast<double>(hessian_->products() - before));
-  }
-  if (!largest_curvature_) {
-    const Index n = objective().dimension();
-    VectorOf<Scalar> w(n), gradient(n);
-    commit(w);
-    current_gradient(w, gradient);
-    largest_curvature_ =
-        symport::largest_curvature<Scalar>(objective(), w, gradient, lanczos_steps);
-    charge(2.0 * static_cast<double>(std::min(n, lanczos_steps)));
-  }
-  return *largest_curvature_;
+  LocalCurvature<Scalar>& local = local_curvature();
+  const double before = local.evaluations(), largest = local.largest_eigenvalue();
+  charge(local.evaluations() - before);
+  return largest;
 }
 
 template <Real Scalar>
 double BasicOrbit<Scalar>::next_loss(double learning_rate) {
-  if (!next_step_ && hessian()) {
-    charge(0.5);
-    return hessian_->next_loss(learning_rate);
+  if (!next_step_) {
+    LocalCurvature<Scalar>& local = local_curvature();
+    const double before = local.evaluations(), loss = local.next_loss(learning_rate);
+    charge(local.evaluations() - before);
+    return loss;
   }
   const Index n = objective().dimension();
-  VectorOf<Scalar> w(n), gradient(n);
+  VectorOf<Scalar> w(n), gradient(n), u(n);
   commit(w);
   current_gradient(w, gradient);
-  if (next_step_) {
-    VectorOf<Scalar> u(n);
-    next_step_(w, gradient, u);
-    w -= u;
-  } else {
-    w -= static_cast<Scalar>(learning_rate) * gradient;
-  }
+  next_step_(w, gradient, u);
+  w -= u;
   charge(0.5);
   return objective().value(w);
 }

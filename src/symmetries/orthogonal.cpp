@@ -5,7 +5,7 @@
 
 #include "core/dense.hpp"
 #include "symmetries/matrix_orbit.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

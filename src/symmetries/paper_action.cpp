@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "symport/symmetries/paper_action.hpp"
 
+#include "symmetries/network_requirements.hpp"
 #include "symmetries/paper_orbit.hpp"
-#include "symport/core/status.hpp"
 
 namespace symport {
 
 template <Real Scalar>
 std::unique_ptr<BasicOrbit<Scalar>> PaperAction<Scalar>::orbit(
     const BasicObjective<Scalar>& objective, In<Scalar> w) const {
-  const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&objective);
-  if (mlp == nullptr) {
-    throw InvalidArgument("symmetry", "paper on this objective",
-                          "paper only on a multi-layer perceptron");
-  }
-  if (mlp->network().layers() < 2) {
+  const MlpObjective<Scalar>& mlp = require_mlp(name(), objective);
+  if (mlp.network().layers() < 2) {
     throw InvalidArgument("layers", "a network without hidden layers", "one or more");
   }
-  if (!mlp->network().activation().bijective()) {
-    throw InvalidArgument("activation", mlp->network().activation().name(),
+  if (!mlp.network().activation().bijective()) {
+    throw InvalidArgument("activation", mlp.network().activation().name(),
                           "a bijection of the real line for the symmetry paper (linear, "
                           "leaky_relu, asinh, tanh_extended, sigmoid_extended): eq. (8) needs its "
                           "inverse");
   }
-  return std::make_unique<PaperOrbit<Scalar>>(*mlp, w);
+  return std::make_unique<PaperOrbit<Scalar>>(objective, mlp, w);
 }
 
 template class PaperAction<float>;

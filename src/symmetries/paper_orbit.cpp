@@ -15,8 +15,9 @@ std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 }  // namespace
 
 template <Real Scalar>
-PaperOrbit<Scalar>::PaperOrbit(const MlpObjective<Scalar>& objective, In<Scalar> w)
-    : BasicOrbit<Scalar>(objective), mlp_(objective), network_(objective.network()) {
+PaperOrbit<Scalar>::PaperOrbit(const BasicObjective<Scalar>& objective,
+                               const MlpObjective<Scalar>& mlp, In<Scalar> w)
+    : BasicOrbit<Scalar>(objective), mlp_(mlp), network_(mlp.network()) {
   const std::size_t count = at(layers()) + 1;
   for (Matrices* states : {&E_, &A_, &y_, &k_, &h_, &z_, &P_}) states->resize(count);
   base().w = w;
@@ -85,7 +86,7 @@ void PaperOrbit<Scalar>::pull_back(In<Scalar> covector) {
     MatrixOf<Scalar> y_bar = h_bar.topRows(d);
     sigma.template scale_by_slope<Scalar>(y_[at(q)], y_bar);
     A_bar = y_bar * below.transpose();
-    // P = h_(q-1)+: dP = -P dh P + P P' dh' (I - h P) + (I - P h) dh' P'P
+    // (P2), P = h_(q-1)+: dP = -P dh P + P P' dh' (I - h P) + (I - P h) dh' P'P
     const MatrixOf<Scalar> P_bar_T = C.transpose() * z_[at(q)];
     const MatrixOf<Scalar> left = P_bar_T * P * P.transpose();
     const MatrixOf<Scalar> right = P.transpose() * P * P_bar_T;
@@ -98,7 +99,7 @@ template <Real Scalar>
 void PaperOrbit<Scalar>::compute_gradient(Point& x) {
   if (x.grad_sq) return;
   x.gradient.resize(base().w.size());
-  mlp_.gradient(x.w, x.gradient);
+  this->objective().gradient(x.w, x.gradient);
   x.grad_sq = static_cast<double>(x.gradient.squaredNorm());
   this->charge(1.0);
 }
@@ -108,7 +109,7 @@ void PaperOrbit<Scalar>::compute_curvature(Point& x) {
   if (x.curvature) return;
   compute_gradient(x);
   x.hessian_gradient.resize(base().w.size());
-  mlp_.hessian_vector(x.w, x.gradient, x.hessian_gradient);
+  this->objective().hessian_vector(x.w, x.gradient, x.hessian_gradient);
   x.curvature = static_cast<double>(x.gradient.dot(x.hessian_gradient));
   this->charge(2.0);
 }
@@ -135,14 +136,14 @@ double PaperOrbit<Scalar>::aim(double weight_grad_sq, double weight_curvature) {
   if (weight_curvature != 0.0) {
     // dPhi/dw = 2 H (H g) + d/de H(w + e g) g
     VectorOf<Scalar> part(base().w.size());
-    mlp_.hessian_vector(here.w, here.hessian_gradient, part);
+    this->objective().hessian_vector(here.w, here.hessian_gradient, part);
     covector += static_cast<Scalar>(2 * weight_curvature) * part;
-    mlp_.third_derivative(here.w, here.gradient, part);
+    this->objective().third_derivative(here.w, here.gradient, part);
     covector += static_cast<Scalar>(weight_curvature) * part;
     this->charge(6.0);
   }
   pull_back(covector);
-  this->charge(1.0);
+  this->charge_states(1.0);
   double sum = 0.0;
   for (Index q = 1; q < layers(); ++q) sum += E_[at(q)].template cast<double>().squaredNorm();
   norm_ = std::isfinite(sum) ? std::sqrt(sum) : 0.0;
@@ -158,7 +159,7 @@ bool PaperOrbit<Scalar>::move(double length) {
   const auto scale = static_cast<Scalar>(length / norm_);
   Point next;
   next.w = transform(scale);
-  this->charge(0.5);
+  this->charge_states(0.5);
   if (!next.w.allFinite()) return false;
   next.g = base().g;
   for (Index q = 1; q < layers(); ++q) next.g[at(q)] += scale * (E_[at(q)] * base().g[at(q)]);

@@ -12,7 +12,7 @@ namespace symport {
 /// The points that eq. (8) reaches (see `PaperAction`). One ascent step goes from weights W to W'
 /// by T_1 ... T_(p-1); with A_1 = W_1, h_0 = X, for q = 1 ... p-1:
 ///
-///   y_q = A_q h_(q-1)     h_q = (I + T_q) sigma(y_q)     z_q = sigma^-1(h_q)
+///   y_q = A_q h_(q-1)     h_q = (I + T_q) sigma(y_q)     z_q = sigma^-1(h_q)          (P1)
 ///   W'_q = z_q h_(q-1)+   A_(q+1) = W_(q+1) (I - T_q)     and W'_p = A_p
 ///
 /// `aim` differentiates at T = 0, that is at W'(0), which is not W when there are fewer samples
@@ -21,8 +21,9 @@ namespace symport {
 template <Real Scalar>
 class PaperOrbit final : public BasicOrbit<Scalar> {
  public:
-  /// The activation must be bijective. `objective` must outlive the orbit.
-  PaperOrbit(const MlpObjective<Scalar>& objective, In<Scalar> w);
+  /// `mlp` is that of the objective, with a bijective activation. Both must outlive the orbit.
+  PaperOrbit(const BasicObjective<Scalar>& objective, const MlpObjective<Scalar>& mlp,
+             In<Scalar> w);
 
   double grad_sq() override;
   double curvature() override;

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "objectives/mlp_hessian.hpp"
+#include "objectives/mlp_curvature.hpp"
+#include "objectives/noted_curvature.hpp"
+#include "objectives/plain_curvature.hpp"
 #include "symmetries/linear_orbit.hpp"
 #include "symmetries/network_requirements.hpp"
 #include "symmetries/scale_units.hpp"
@@ -30,9 +32,13 @@ void require_homogeneous(const Activation& activation) {
 template <Real Scalar>
 class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
  public:
-  PositiveScalingOrbit(const Mlp& network, const BasicObjective<Scalar>& objective, In<Scalar> w)
-      : LinearOrbit<Scalar>(objective, w), network_(network) {
-    for (Index m = 1; m < network.layers(); ++m) scales_.push_back(Vector::Ones(network.width(m)));
+  /// `mlp` is that of the objective; both must outlive the orbit.
+  PositiveScalingOrbit(const BasicObjective<Scalar>& objective, const MlpObjective<Scalar>& mlp,
+                       In<Scalar> w)
+      : LinearOrbit<Scalar>(objective, w), mlp_(mlp), network_(mlp.network()) {
+    for (Index m = 1; m < network_.layers(); ++m) {
+      scales_.push_back(Vector::Ones(network_.width(m)));
+    }
     base_ = direction_ = scales_;
     for (Vector& d : direction_) d.setZero();
     row_energies_.resize(scales_.size());
@@ -53,7 +59,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     if (!curvature_) {
       need_constant_energies();
       curvature_ = states().curvature(this->start());
-      this->charge(states().cost());
+      this->charge_states(states().cost());
     }
     return *curvature_;
   }
@@ -159,31 +165,31 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     unscale_units(network_, squares, covector);
   }
 
-  std::unique_ptr<MlpHessian<Scalar>> make_hessian() override {
-    const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&this->objective());
-    if (mlp == nullptr || !MlpHessian<Scalar>::worthwhile(*mlp)) return nullptr;
-    if (!start_hessian_) start_hessian_.emplace(*mlp, this->start());
-    return std::make_unique<MlpHessian<Scalar>>(*start_hessian_, scales_);
+  std::unique_ptr<LocalCurvature<Scalar>> make_local_curvature() override {
+    if (!MlpHessian<Scalar>::worthwhile(mlp_)) {
+      return LinearOrbit<Scalar>::make_local_curvature();
+    }
+    if (!start_hessian_) start_hessian_.emplace(mlp_, this->start());
+    const auto plain = [this] {
+      VectorOf<Scalar> w(this->start().size());
+      commit(w);
+      return std::make_unique<PlainCurvature<Scalar>>(
+          mlp_, w, [this, w](Out<Scalar> gradient) { this->current_gradient(w, gradient); });
+    };
+    auto rescaled =
+        std::make_unique<MlpCurvature<Scalar>>(MlpHessian<Scalar>(*start_hessian_, scales_), plain);
+    return std::make_unique<NotedCurvature<Scalar>>(
+        std::move(rescaled), [this](double gradients) { this->objective().note_work(gradients); });
   }
 
-  void start_evaluated() override {
-    if (!states_) keep_states(*find_mlp(this->objective()));
-  }
-  void keep_states(const MlpObjective<Scalar>& evaluated) {
-    states_.emplace(evaluated);
-    for (Index m = 1; m < network_.layers(); ++m) states_->set_scales(m, scales_[at(m)]);
-  }
-
-  /// The states at the start, with the current scales. They take a gradient without its matrices,
-  /// if the objective is the network's own and not a wrapper that wants to be asked.
+  /// The states at the start, with the current scales: a gradient without its matrices.
   ScaledCurvature<Scalar>& states() {
-    if (states_) return *states_;
-    if (const auto* mlp = dynamic_cast<const MlpObjective<Scalar>*>(&this->objective())) {
-      start_loss_ = mlp->backpropagate(this->start());
-      this->charge(0.5);
-      keep_states(*mlp);
-    } else {
-      this->start_gradient();
+    if (!states_) {
+      MlpStates<Scalar> at_start;
+      start_loss_ = mlp_.backpropagate(this->start(), at_start);
+      this->charge_states(0.5);
+      states_.emplace(mlp_, std::move(at_start));
+      for (Index m = 1; m < network_.layers(); ++m) states_->set_scales(m, scales_[at(m)]);
     }
     return *states_;
   }
@@ -236,6 +242,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     }
   }
 
+  const MlpObjective<Scalar>& mlp_;
   const Mlp& network_;
   std::optional<double> start_loss_;
   // One vector per hidden layer.
@@ -254,9 +261,8 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 template <Real Scalar>
 std::unique_ptr<BasicOrbit<Scalar>> PositiveScalingSymmetry<Scalar>::orbit(
     const BasicObjective<Scalar>& objective, In<Scalar> w) const {
-  const Mlp& network = require_network<Scalar>(name(), objective, w);
-  require_homogeneous(network.activation());
-  return std::make_unique<PositiveScalingOrbit<Scalar>>(network, objective, w);
+  require_homogeneous(require_network<Scalar>(name(), objective, w).activation());
+  return std::make_unique<PositiveScalingOrbit<Scalar>>(objective, *objective.mlp(), w);
 }
 
 template <Real Scalar>

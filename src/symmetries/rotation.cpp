@@ -7,7 +7,7 @@
 
 #include "core/dense.hpp"
 #include "symmetries/circle_orbit.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/ellipse.hpp"
 
 namespace symport {
@@ -32,13 +32,13 @@ Matrix RotationSymmetry::pull_back(In<double> w, In<double> covector) const {
   Vector u(w.size()), p(w.size());
   variables_->to(w, u);
   variables_->pull_inverse(u, covector, p);
-  // <p, T u> = tr(S'T)/2 with S = p u' - u p'
+  // (F3): <p, T u> = tr(S'T)/2 with S = p u' - u p'
   const Matrix outer = p * u.transpose();
   return outer - outer.transpose();
 }
 
 void RotationSymmetry::transport(const Matrix& g, In<double> w, Out<double> covector) const {
-  // J = Dh^-1(g u) g Dh(w), so J^-T = Dh(w')' g Dh^-1(u)' for orthogonal g.
+  // (F2): J = Dh^-1(g u) g Dh(w), so J^-T = Dh(w')' g Dh^-1(u)' for orthogonal g.
   Vector u(w.size()), p(w.size()), moved(w.size());
   variables_->to(w, u);
   variables_->pull_inverse(u, covector, p);

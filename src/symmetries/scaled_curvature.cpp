@@ -26,23 +26,24 @@ Vector row_products(const MatrixOf<Scalar>& A, MatrixIn<Scalar> B) {
 }  // namespace
 
 template <Real Scalar>
-ScaledCurvature<Scalar>::ScaledCurvature(const MlpObjective<Scalar>& objective)
-    : objective_(objective), outputs_(objective.z(objective.network().layers())) {
+ScaledCurvature<Scalar>::ScaledCurvature(const MlpObjective<Scalar>& objective,
+                                         MlpStates<Scalar> states)
+    : objective_(objective),
+      h_(std::move(states.h)),
+      delta_(std::move(states.delta)),
+      outputs_(std::move(states.z.back())) {
   const Mlp& network = objective.network();
   const Index p = network.layers(), n = objective.samples();
-  for (Matrices* states : {&h_, &slope_, &delta_, &weighted_, &product_, &RS_}) {
-    states->resize(at(p) + 1);
-  }
+  for (Matrices* more : {&slope_, &weighted_, &product_, &RS_}) more->resize(at(p) + 1);
+  h_[0] = objective.inputs();
   has_product_.resize(at(p) + 1, false);
   squares_.resize(at(p) + 1);
   gram_.resize(n, n);
   for (Index m = 1; m <= p; ++m) {
     gradient_work_ += (m == 1 ? 2.0 : 3.0) * weights(m);
-    h_[at(m - 1)] = objective.h(m - 1);
-    delta_[at(m)] = objective.delta(m);
     if (m < p) {
       slope_[at(m)].resize(network.width(m), n);
-      network.activation().template derivative<Scalar>(1, objective.z(m), slope_[at(m)]);
+      network.activation().template derivative<Scalar>(1, states.z[at(m)], slope_[at(m)]);
     }
   }
   weighted_[0] = h_[0];
@@ -101,7 +102,7 @@ void ScaledCurvature<Scalar>::set_parts(std::array<std::vector<Index>, 2> parts)
 template <Real Scalar>
 void ScaledCurvature<Scalar>::need_constants() {
   if (Q_.size() > 0) return;
-  Q_ = slope_[1].cwiseProduct(product(1));
+  Q_ = slope_[1].cwiseProduct(product(1));  // (R7)
   multiply<Scalar>(2, true, h_[1].topRows(Q_.rows()), false, Q_, 0, gram_);
   cross_.resize(delta_[2].rows(), gram_.cols());
   multiply<Scalar>(1, false, delta_[2], false, gram_, 0, cross_);
@@ -160,7 +161,7 @@ double ScaledCurvature<Scalar>::curvature(In<Scalar> w) {
   cost_ = 0.0;
   need_constants();
   for (Index m = 2; m <= p; ++m) {
-    // V_m x = D_m^-2 delta_m (weighted_(m-1)' x)
+    // (R3): V_m x = D_m^-2 delta_m (weighted_(m-1)' x) in (N4)
     const Index inputs = network.width(m - 1);
     rs_.resize(network.width(m), 2 * n);
     rs_.leftCols(n) = product(m);

@@ -10,7 +10,7 @@
 namespace symport {
 
 /// Norms of the gradient and Phi of a network with rescaled hidden units, for many scales at one w,
-/// from the states of the batch alone.
+/// from the states of the batch alone: (R2) to (R7) of docs/mathematics/networks.md.
 ///
 /// The gradient at the scales is G'_m = D_m^-1 G_m D_(m-1) with G_m = delta_m h_(m-1)', D_m =
 /// diag(s) of hidden layer m and 1 elsewhere, and Phi = v'H v at w with V_m = D_m^-2 G_m D_(m-1)^2
@@ -26,9 +26,9 @@ namespace symport {
 template <Real Scalar>
 class ScaledCurvature {
  public:
-  /// Keeps a copy of the states; the objective's last call must have been `gradient` or
-  /// `backpropagate`, and its activation piecewise linear. The objective must outlive this object.
-  explicit ScaledCurvature(const MlpObjective<Scalar>& objective);
+  /// `states` are those of `backpropagate`; the activation must be piecewise linear. The objective
+  /// must outlive this object.
+  ScaledCurvature(const MlpObjective<Scalar>& objective, MlpStates<Scalar> states);
 
   /// Divides hidden layer 1 for scales that are constant on each part; all of it is one at first.
   /// Units in neither must have no gradient in W_1.

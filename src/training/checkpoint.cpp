@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 

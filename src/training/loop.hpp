@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/training/train.hpp"
 #include "training/resumable.hpp"
 

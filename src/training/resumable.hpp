@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/training/checkpoint.hpp"
 
 namespace symport {

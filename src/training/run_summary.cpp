@@ -3,14 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "symport/search/teleport_tally.hpp"
 
 namespace symport {
 
-Index RunSummary::accepted_teleports() const {
-  return std::count_if(teleports.begin(), teleports.end(),
-                       [](const Certificate& c) { return c.accepted; });
-}
+Index RunSummary::accepted_teleports() const { return TeleportTally(teleports).accepted; }
 
 std::string RunSummary::brief_report() const {
   std::string text = status == RunStatus::diverged ? fmt::format("diverged at step {}", steps)

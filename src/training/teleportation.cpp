@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symport/training/teleportation.hpp"
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/search/auto_search.hpp"
 #include "symport/symmetries/refusal.hpp"
 

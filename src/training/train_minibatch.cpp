@@ -7,9 +7,10 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "training/resumable.hpp"
 
 namespace symport {
@@ -28,13 +29,15 @@ void require_at_least(Index least, const char* field, Index value) {
 /// An objective with the buffers through which batches reach it.
 template <Real Scalar>
 struct BoundBatch {
-  MlpObjective<Scalar> objective;
+  explicit BoundBatch(const BatchObjective<Scalar>& of) : objective(of.clone()) {}
+
+  std::unique_ptr<BatchObjective<Scalar>> objective;
   MatrixOf<Scalar> X;
   Targets<Scalar> targets;
 
   void bind(const BatchSource<Scalar>& source, std::span<const Index> samples) {
     source.load(samples, X, targets);
-    objective.bind(X, targets);
+    objective->bind(X, targets);
   }
 };
 
@@ -58,14 +61,13 @@ class Stopwatch {
 }  // namespace
 
 template <Real Scalar>
-Evaluation evaluate(const MlpObjective<Scalar>& objective, const BatchSource<Scalar>& source,
+Evaluation evaluate(const BatchObjective<Scalar>& objective, const BatchSource<Scalar>& source,
                     const std::vector<Index>& samples, In<Scalar> w, bool with_gradient,
                     Index chunk) {
   require_at_least(1, "chunk", chunk);
   if (samples.empty()) return {nan, nan, nan};
-  BoundBatch<Scalar> batch{MlpObjective<Scalar>(objective.network(), objective.loss()), {}, {}};
-  const bool categorical = objective.loss().categorical();
-  const bool mean = objective.loss().reduction() == Loss::Reduction::mean;
+  BoundBatch<Scalar> batch(objective);
+  const bool mean = objective.reduction() == Loss::Reduction::mean;
   const auto total = static_cast<double>(samples.size());
   double loss = 0.0, hits = 0.0;
   VectorOf<Scalar> gradient;
@@ -80,22 +82,20 @@ Evaluation evaluate(const MlpObjective<Scalar>& objective, const BatchSource<Sca
         all.subspan(first, std::min(all.size() - first, static_cast<std::size_t>(chunk)));
     batch.bind(source, part);
     const double weight = mean ? static_cast<double>(part.size()) / total : 1.0;
-    if (with_gradient) {
-      loss += weight * batch.objective.gradient(w, gradient);
-      sum += weight * gradient.template cast<double>();
-    } else {
-      loss += weight * batch.objective.value(w);
-    }
-    if (categorical) hits += static_cast<double>(part.size()) * batch.objective.last_accuracy();
+    const Score score =
+        with_gradient ? batch.objective->score(w, gradient) : batch.objective->score(w);
+    loss += weight * score.loss;
+    hits += static_cast<double>(part.size()) * score.accuracy;
+    if (with_gradient) sum += weight * gradient.template cast<double>();
   }
-  return {loss, categorical ? hits / total : nan, with_gradient ? sum.squaredNorm() : nan};
+  return {loss, hits / total, with_gradient ? sum.squaredNorm() : nan};
 }
 
 template <Real Scalar>
-double minibatch_step(const MlpObjective<Scalar>& objective,
+double minibatch_step(const BatchObjective<Scalar>& objective,
                       const BasicOptimizer<Scalar>& optimizer, double learning_rate,
                       OptimizerState<Scalar>& state, VectorOf<Scalar>& w) {
-  if (optimizer.plain_gradient_step()) return objective.sgd_step(w, learning_rate);
+  if (optimizer.plain_gradient_step()) return objective.gradient_step(w, learning_rate);
   const auto* separable = dynamic_cast<const FirstOrderOptimizer<Scalar>*>(&optimizer);
   if (separable != nullptr) {
     const double loss = objective.gradient_ranges(w, [&](Index first, In<Scalar> range) {
@@ -111,7 +111,7 @@ double minibatch_step(const MlpObjective<Scalar>& objective,
 }
 
 template <Real Scalar>
-MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
+MinibatchSummary train_minibatch(const BatchObjective<Scalar>& objective,
                                  const BatchSource<Scalar>& source, const Split& split,
                                  const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                                  const MinibatchOptions<Scalar>& options) {
@@ -134,9 +134,7 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
   }
 
   const Batches batches(split.training, options.batch_size, options.seed);
-  BoundBatch<Scalar> step_batch{
-      MlpObjective<Scalar>(objective.network(), objective.loss()), {}, {}};
-  BoundBatch<Scalar> teleport_batch = step_batch;
+  BoundBatch<Scalar> step_batch(objective), teleport_batch(objective);
 
   // `at` is the whole state of the run; what is not in it does not outlive a step.
   Checkpoint<Scalar> at;
@@ -168,11 +166,11 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
 
   const auto teleport_on = [&](const std::vector<Index>& order, Index i, Index epoch, double rate) {
     teleport_batch.bind(source, batches.batch(order, i, options.teleport_batch_size));
-    Certificate certificate = teleport_in_training<Scalar>(teleport_batch.objective, optimizer,
+    Certificate certificate = teleport_in_training<Scalar>(*teleport_batch.objective, optimizer,
                                                            rate, plan, random, at.optimizer, w);
     certificate.step = epoch;
     // In gradients of a mini-batch.
-    certificate.evaluations *= static_cast<double>(teleport_batch.objective.samples()) /
+    certificate.evaluations *= static_cast<double>(teleport_batch.objective->samples()) /
                                static_cast<double>(options.batch_size);
     at.evaluations += certificate.evaluations;
     at.teleports.push_back(std::move(certificate));
@@ -182,7 +180,7 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
     step_batch.bind(source, samples);
     at.evaluations += 1.0;
     ++at.updates;
-    return minibatch_step<Scalar>(step_batch.objective, optimizer, rate, at.optimizer, w);
+    return minibatch_step<Scalar>(*step_batch.objective, optimizer, rate, at.optimizer, w);
   };
 
   const auto measure = [&](Index epoch, double rate) {
@@ -248,18 +246,18 @@ MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
           .teleports = std::move(at.teleports)};
 }
 
-template Evaluation evaluate(const MlpObjective<float>&, const BatchSource<float>&,
+template Evaluation evaluate(const BatchObjective<float>&, const BatchSource<float>&,
                              const std::vector<Index>&, In<float>, bool, Index);
-template Evaluation evaluate(const MlpObjective<double>&, const BatchSource<double>&,
+template Evaluation evaluate(const BatchObjective<double>&, const BatchSource<double>&,
                              const std::vector<Index>&, In<double>, bool, Index);
-template double minibatch_step(const MlpObjective<float>&, const BasicOptimizer<float>&, double,
+template double minibatch_step(const BatchObjective<float>&, const BasicOptimizer<float>&, double,
                                OptimizerState<float>&, VectorOf<float>&);
-template double minibatch_step(const MlpObjective<double>&, const BasicOptimizer<double>&, double,
+template double minibatch_step(const BatchObjective<double>&, const BasicOptimizer<double>&, double,
                                OptimizerState<double>&, VectorOf<double>&);
-template MinibatchSummary train_minibatch(const MlpObjective<float>&, const BatchSource<float>&,
+template MinibatchSummary train_minibatch(const BatchObjective<float>&, const BatchSource<float>&,
                                           const Split&, const BasicOptimizer<float>&,
                                           VectorOf<float>&, const MinibatchOptions<float>&);
-template MinibatchSummary train_minibatch(const MlpObjective<double>&, const BatchSource<double>&,
+template MinibatchSummary train_minibatch(const BatchObjective<double>&, const BatchSource<double>&,
                                           const Split&, const BasicOptimizer<double>&,
                                           VectorOf<double>&, const MinibatchOptions<double>&);
 

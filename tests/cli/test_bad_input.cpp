@@ -316,9 +316,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "function = \"booth\"\nstart = [\"1\", \"2\"]\n",
                   {"run.toml:2: start"}},
         BadConfig{"OtherCommand", "command = \"train\"\n", {"run.toml:1: command: found 'train'"}},
-        BadConfig{"ConfigInConfig",
-                  "config = \"run.toml\"\n",
-                  {"run.toml:1: config: only the command line can say this"}},
+        BadConfig{"ConfigInConfig", "config = \"run.toml\"\n", {"run.toml:1: config: unknown key"}},
         BadConfig{
             "BadSwitch", "function = \"booth\"\nquiet = 3\n", {"run.toml:2: quiet: found '3'"}},
         BadConfig{"StartOfOtherLength",

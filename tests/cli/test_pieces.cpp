@@ -3,6 +3,7 @@
 
 #include "cli/command_line.hpp"
 #include "lab/text/errors.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {

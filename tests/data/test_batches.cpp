@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 namespace {

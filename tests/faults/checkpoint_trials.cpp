@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
-#include "symport/core/status.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/training/checkpoint.hpp"
 

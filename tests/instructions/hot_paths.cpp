@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   constexpr double rate = 1e-2;
 
   if (path == "sgd_step") {
-    for (int i = 0; i < repetitions; ++i) objective.sgd_step(w, rate);
+    for (int i = 0; i < repetitions; ++i) objective.gradient_step(w, rate);
   } else if (path == "adam_step") {
     const Adam<float> adam;
     OptimizerState<float> state = adam.init(w.size());

@@ -6,7 +6,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "lab/text/suggestion.hpp"
 #include "lab/text/utf8.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::lab {
 namespace {

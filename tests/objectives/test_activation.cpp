@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "support/taylor.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/activation.hpp"
 
 namespace symport {

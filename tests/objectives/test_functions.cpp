@@ -6,7 +6,7 @@
 #include "core/dense.hpp"
 #include "support/golden.hpp"
 #include "support/objectives.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "tolerances.hpp"
 
 namespace symport {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/initialization.hpp"
 
 namespace symport {

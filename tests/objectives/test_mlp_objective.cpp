@@ -6,7 +6,7 @@
 #include "support/network_golden.hpp"
 #include "support/networks.hpp"
 #include "support/taylor.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 namespace {
@@ -95,7 +95,7 @@ TEST(MlpObjective, InPlaceStepEqualsThePlainOne) {
         random_problem<double>({6, 8, 7, 3}, "leaky_relu:0.1", "cross_entropy", biases, 5, random);
     Vector g(w.size()), moved = w;
     const double loss = objective.gradient(w, g);
-    EXPECT_EQ(objective.sgd_step(moved, 0.3), loss);
+    EXPECT_EQ(objective.gradient_step(moved, 0.3), loss);
     EXPECT_LT((moved - (w - 0.3 * g)).norm(), 1e-15 * w.norm());
     EXPECT_GT((moved - w).norm(), 1e-3);
   }

@@ -5,7 +5,7 @@
 
 #include "support/objectives.hpp"
 #include "support/single_precision.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "tolerances.hpp"
 
 namespace symport {

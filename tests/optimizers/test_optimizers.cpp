@@ -8,7 +8,7 @@
 #include "core/dense.hpp"
 #include "support/objectives.hpp"
 #include "support/single_precision.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/adamw.hpp"

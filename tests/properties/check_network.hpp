@@ -7,7 +7,7 @@
 #include "properties/exact_loss.hpp"
 #include "properties/network_case.hpp"
 #include "properties/tally.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
@@ -126,7 +126,7 @@ std::string check_network_case(const NetworkCase& c, Tally& tally) {
   try {
     if (c.partial) {
       const auto orbit = symmetry->orbit(objective, w);
-      if (const auto* part = find_mlp<Scalar>(orbit->objective())) {
+      if (const auto* part = orbit->objective().mlp()) {
         kept = exact_network_loss<Scalar>(
             network, loss, MatrixOf<Scalar>(part->inputs().topRows(X.rows())), part->targets());
       }

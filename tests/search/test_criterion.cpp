@@ -8,7 +8,7 @@
 #include "support/numbers.hpp"
 #include "support/stub_orbit.hpp"
 #include "support/worth.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "tolerances.hpp"
 
 namespace symport {

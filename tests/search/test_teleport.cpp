@@ -5,7 +5,7 @@
 
 #include "support/symmetries.hpp"
 #include "support/worth.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/counting.hpp"
 #include "symport/search/angle_scan.hpp"
 #include "symport/search/auto_search.hpp"

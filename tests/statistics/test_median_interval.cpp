@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
-#include "symport/core/status.hpp"
 
 namespace symport {
 namespace {

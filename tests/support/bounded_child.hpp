@@ -13,7 +13,7 @@
 #include <new>
 #include <string>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::test {
 

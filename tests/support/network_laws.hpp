@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/networks.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/symmetries/symmetry.hpp"
 
 namespace symport::testing {

@@ -7,7 +7,7 @@
 #include <exception>
 #include <string>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport::test {
 

@@ -9,7 +9,7 @@
 #include "support/networks.hpp"
 #include "support/symmetries.hpp"
 #include "symmetries/matrix_orbit.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/symmetries/general_linear.hpp"
 #include "symport/symmetries/linear_data.hpp"
 #include "symport/symmetries/linear_network.hpp"

@@ -13,6 +13,7 @@
 #include "symmetries/general_linear_orbit.hpp"
 #include "symmetries/gl_state.hpp"
 #include "symport/objectives/booth.hpp"
+#include "symport/objectives/counting.hpp"
 #include "symport/symmetries/general_linear.hpp"
 #include "symport/symmetries/refusal.hpp"
 
@@ -305,6 +306,35 @@ TEST(GeneralLinear, WorkIsCountedInGradients) {
   EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 5.0 / 8.0);
   orbit->curvature();
   EXPECT_DOUBLE_EQ(orbit->evaluations(), 0.5 + 5.0 / 8.0);
+}
+
+// Counting changes no bit, and sees the work that goes past the objective's functions.
+TEST(GeneralLinear, WorksThroughAWrapperThatCounts) {
+  Random random(32);
+  // Few samples for the widths, and as many as the widths allow.
+  for (const Index samples : {3, 7}) {
+    auto [objective, w] =
+        random_problem<double>({8, 9, 8, 3}, "asinh", "cross_entropy", true, samples, random);
+    const CountingObjective<double> counting(objective);
+    const auto plain = GeneralLinear<double>().orbit(objective, w);
+    const auto counted = GeneralLinear<double>().orbit(counting, w);
+    for (const auto& orbit : {plain.get(), counted.get()}) {
+      wander(*orbit, 2, 0.05);
+      orbit->largest_curvature();
+      orbit->next_loss(1e-2);
+    }
+    EXPECT_EQ(counted->grad_sq(), plain->grad_sq());
+    EXPECT_EQ(counted->curvature(), plain->curvature());
+    EXPECT_EQ(counted->largest_curvature(), plain->largest_curvature());
+    EXPECT_EQ(counted->condition(), plain->condition());
+    Vector there(w.size()), expected(w.size());
+    counted->commit(there);
+    plain->commit(expected);
+    EXPECT_EQ(there, expected);
+    EXPECT_EQ(&counted->objective(), &counting);
+    EXPECT_EQ(counted->evaluations(), plain->evaluations());
+    EXPECT_NEAR(counting.count().gradient_equivalents(), counted->evaluations(), 1e-12);
+  }
 }
 
 TEST(GeneralLinear, ActivationsThatAreNoBijectionsAreRefusedByName) {

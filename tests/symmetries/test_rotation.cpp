@@ -8,7 +8,7 @@
 #include "core/dense.hpp"
 #include "support/golden.hpp"
 #include "support/symmetries.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "tolerances.hpp"
 
 namespace symport {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/quadratic.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "support/networks.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/data/synthetic.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"

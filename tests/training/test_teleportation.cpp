@@ -5,7 +5,7 @@
 
 #include "core/dense.hpp"
 #include "support/symmetries.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/curvature_descent.hpp"

@@ -6,7 +6,7 @@
 #include "support/golden.hpp"
 #include "support/single_precision.hpp"
 #include "support/symmetries.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/counting.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/curvature_descent.hpp"

@@ -5,7 +5,7 @@
 
 #include "core/dense.hpp"
 #include "support/objectives.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/momentum.hpp"

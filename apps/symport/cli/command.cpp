@@ -9,9 +9,8 @@ Option config_flag(const std::string& example, const std::string& group) {
   return {.name = config_option,
           .value = "FILE",
           .help = "options from a TOML file, such as " + example +
-                  "; flags win. Where results go is for flags alone",
-          .group = group,
-          .typed_only = true};
+                  "; flags win; --out, --report, --force and --resume are flags only",
+          .group = group};
 }
 
 std::string placeholder(const Option& option) {

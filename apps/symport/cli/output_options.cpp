@@ -9,37 +9,27 @@ namespace {
 
 constexpr const char* group = "Output";
 
-lab::Option typed(std::string name, std::string value, std::string help) {
-  return {.name = std::move(name),
-          .value = std::move(value),
-          .help = std::move(help),
-          .group = group,
-          .role = lab::Role::execution,
-          .typed_only = true};
-}
-
-lab::Option told(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .value = "",
-          .help = std::move(help),
-          .group = group,
-          .role = lab::Role::execution};
+lab::Option option(std::string name, std::string value, std::string help) {
+  return {std::move(name), std::move(value), std::move(help), group, lab::Role::execution};
 }
 
 const lab::OptionTable<OutputOptions>& table() {
   using S = OutputOptions;
   static const lab::OptionTable<S> rows{
-      row(typed("out", "DIR", "write the run to this directory, new or empty"), &S::out,
+      row(option("out", "DIR", "write the run to this directory, new or empty"), &S::out,
           lab::as_text()),
-      row(typed("report", "FILE.html", "write a page with figures at the end (see symport report)"),
+      row(option("report", "FILE.html",
+                 "write a page with figures at the end (see symport report)"),
           &S::report, lab::as_text()),
-      row(typed("figures", "DIR", "write every figure as SVG into this directory too"), &S::figures,
-          lab::as_text()),
-      row(typed("force", "", "let --out (and --report) replace files of an earlier run"), &S::force,
+      row(option("figures", "DIR", "write every figure as SVG into this directory too"),
+          &S::figures, lab::as_text()),
+      row(option("force", "",
+                 "let --out (and --report) replace the files of an earlier run; all others stay"),
+          &S::force, lab::as_switch()),
+      row(option("json", "", "the result as one JSON object on stdout"), &S::json,
           lab::as_switch()),
-      row(told("json", "the result as one JSON object on stdout"), &S::json, lab::as_switch()),
-      row(told("quiet", "nothing but errors on stderr"), &S::quiet, lab::as_switch()),
-      row(told("no-progress", "no progress line"), &S::no_progress, lab::as_switch()),
+      row(option("quiet", "", "nothing but errors on stderr"), &S::quiet, lab::as_switch()),
+      row(option("no-progress", "", "no progress line"), &S::no_progress, lab::as_switch()),
   };
   return rows;
 }

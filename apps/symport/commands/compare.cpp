@@ -36,10 +36,13 @@ constexpr const char* examples =
     "symport compare mnist --samples 2000 --layers 784,64,10 --batch 20 --precision float \\\n"
     "                --method gd+rescale:at=1,kappa=2 --budget 2000evals --target 0.2 --seeds 6";
 
+constexpr const char *config_name = "compare.toml", *runs_name = "runs.csv",
+                     *result_name = "comparison.json";
+
 void write_files(const compare::Comparison& result, RunDirectory& directory) {
-  directory.write("compare.toml", compare::compare_config(result.options));
-  directory.write("runs.csv", compare::runs_csv(result));
-  directory.write("comparison.json", compare::compare_json(result));
+  directory.write(config_name, compare::compare_config(result.options));
+  directory.write(runs_name, compare::runs_csv(result));
+  directory.write(result_name, compare::compare_json(result));
 }
 
 compare::Comparison compare_with_progress(const compare::CompareOptions& options,
@@ -62,7 +65,12 @@ int run_compare(const Arguments& arguments) {
   compare::CompareOptions options = compare::read_compare_options(arguments);
   const std::optional<ReportFile> page = ReportFile::asked_for(output);
   const std::unique_ptr<RunDirectory> directory = output.directory();
-  if (directory) options.out = directory->path();
+  if (directory) {
+    options.out = directory->path();
+    for (const char* name : {config_name, runs_name, result_name}) {
+      RunDirectory::refuse_link(options.out, name, "--out");
+    }
+  }
   const compare::Comparison result = compare_with_progress(options, output);
   if (result.seeds.empty()) {
     print_error("symport compare: interrupted before the first seed was complete\n");

@@ -14,8 +14,8 @@
 #include "lab/reproduce/experiment_report.hpp"
 #include "lab/reproduce/reproduction.hpp"
 #include "lab/runs/run_directory.hpp"
-#include "lab/runs/teleport_tally.hpp"
 #include "lab/text/json_forms.hpp"
+#include "symport/search/teleport_tally.hpp"
 #include "symport/statistics/quantile.hpp"
 #include "terminal/interruption.hpp"
 #include "terminal/progress.hpp"
@@ -185,9 +185,11 @@ class Reproducer {
 
   /// Makes room for the runs.
   void prepare(const std::vector<Experiment>& experiments) const {
+    for (const Experiment& experiment : experiments) require_places(experiment, out_, "--out");
     if (options_.resume) return;
     const RunDirectory check(out_, output_.force, "--out");
-    for (const Experiment& experiment : experiments) fs::remove_all(out_ / experiment.name);
+    if (output_.figures) RunDirectory(*output_.figures, output_.force, "--figures");
+    for (const Experiment& experiment : experiments) remove_earlier_runs(experiment, out_);
   }
 
   /// False when it was interrupted.
@@ -259,7 +261,7 @@ class Reproducer {
     const std::string& name = result.experiment.name;
     const report::Report page = experiment_report(result);
     RunDirectory place(out_, true, "--out");
-    place.write(name + ".html", report::page(page));
+    place.write(page_of(result.experiment), report::page(page));
     if (!output_.figures) return;
     std::string prefix = name + "-";
     std::replace(prefix.begin(), prefix.end(), '/', '-');
@@ -302,9 +304,11 @@ Command reproduce_command() {
       .name = "reproduce",
       .summary = "run the experiments of the paper, and compare what comes out",
       .details =
-          "Runs every method of an experiment with every seed, prints the numbers it found next to\n"
+          "Runs every method of an experiment with every seed, prints the numbers it found next "
+          "to\n"
           "those expected, and exits with 1 when one is outside its interval. Each run has a\n"
-          "directory of its own, each experiment a page (see symport report). Data sets are fetched;\n"
+          "directory of its own, each experiment a page (see symport report). Data sets are "
+          "fetched;\n"
           "where one cannot be, the other experiments are run, and the exit code is 1.",
       .examples =
           "symport reproduce\n"
@@ -314,7 +318,9 @@ Command reproduce_command() {
       .options = joined({reproduce_options().options(),
                          output_flags({"figures",
                                        {"out", fmt::format("(default {})", usual_out)},
-                                       "force",
+                                       {"force",
+                                        "let --out and --figures replace the files of an earlier "
+                                        "reproduction; all others stay"},
                                        "json",
                                        "quiet",
                                        "no-progress"})}),

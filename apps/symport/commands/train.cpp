@@ -41,8 +41,7 @@ std::vector<Option> options() {
          .help = "go on with the run in this directory from its last checkpoint; --epochs "
                  "(or --steps) may make it longer",
          .group = "Run",
-         .role = Role::execution,
-         .typed_only = true}},
+         .role = Role::execution}},
        output_flags({"out", "report", "force", "json", "quiet", "no-progress"})});
 }
 
@@ -120,10 +119,10 @@ int report_end(const NetworkResult& result, const RunDirectory* directory) {
     return exit_failed;
   }
   if (result.status == RunStatus::interrupted) {
-    print_error(fmt::format("symport train: interrupted after {} steps; {}\n", result.steps,
-                            directory
-                                ? "to resume it: symport train --resume " + directory->path().string()
-                                : "nothing is kept without --out DIR"));
+    print_error(
+        fmt::format("symport train: interrupted after {} steps; {}\n", result.steps,
+                    directory ? "to resume it: symport train --resume " + directory->path().string()
+                              : "nothing is kept without --out DIR"));
     return exit_interrupted;
   }
   return exit_done;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "commands/texts.hpp"
-#include "lab/runs/teleport_tally.hpp"
+#include "symport/search/teleport_tally.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {

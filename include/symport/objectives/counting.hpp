@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+
 #include "symport/objectives/objective.hpp"
 
 namespace symport {
@@ -12,17 +14,19 @@ struct EvaluationCount {
   Index hessian_vectors = 0;
   Index third_derivatives = 0;
   Index curvatures = 0;
+  double other = 0.0;  ///< of local curvatures and on the states of a network, in gradients
 
   /// In units of one gradient: a value is half of one, a Hessian-vector product or a curvature
   /// along a direction two, a third derivative along a direction four.
   double gradient_equivalents() const {
     return 0.5 * static_cast<double>(values) + static_cast<double>(gradients) +
            2.0 * static_cast<double>(hessian_vectors + curvatures) +
-           4.0 * static_cast<double>(third_derivatives);
+           4.0 * static_cast<double>(third_derivatives) + other;
   }
 };
 
-/// Counts the calls that reach another objective. Not thread-safe.
+/// Counts the calls that reach another objective, and what is done behind its back on the network
+/// that it is of. Answers, and the ways to them, are those of the other objective. Not thread-safe.
 template <Real Scalar = double>
 class CountingObjective final : public BasicObjective<Scalar> {
  public:
@@ -50,7 +54,13 @@ class CountingObjective final : public BasicObjective<Scalar> {
     ++count_.curvatures;
     return inner_.curvature(w, v);
   }
-  const BasicObjective<Scalar>* inner() const override { return &inner_; }
+  std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
+      In<Scalar> w, KnownGradient<Scalar> known) const override;
+  const MlpObjective<Scalar>* mlp() const override { return inner_.mlp(); }
+  void note_work(double gradients) const override {
+    count_.other += gradients;
+    inner_.note_work(gradients);
+  }
 
   const EvaluationCount& count() const { return count_; }
   void reset() { count_ = {}; }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "symport/core/dual.hpp"
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/objective.hpp"
 
 namespace symport {

@@ -29,6 +29,8 @@ class Loss {
   explicit Loss(Kind kind);
   /// "cross_entropy:mean", "half_sum_squares". Throws InvalidArgument, listing the names there are.
   static Loss parse(std::string_view text);
+  /// When none is named: cross_entropy for targets that are classes, else half_sum_squares.
+  static Loss usual(bool categorical);
 
   /// What `parse` reads, with the reduction.
   std::string name() const;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+
 #include "symport/core/types.hpp"
+#include "symport/objectives/local_curvature.hpp"
 
 namespace symport {
+
+template <Real Scalar>
+class MlpObjective;
 
 /// A loss L(w) with the derivatives that training and teleportation need.
 ///
@@ -27,9 +33,17 @@ class BasicObjective {
   virtual void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const;
   /// v' H(w) v. The default is one Hessian-vector product.
   virtual double curvature(In<Scalar> w, In<Scalar> v) const;
-  /// The objective that this one wraps and asks, unchanged, for every answer; null for all but such
-  /// wrappers.
-  virtual const BasicObjective* inner() const { return nullptr; }
+  /// What is around w, where the gradient may be `known` ({}: it is not). The default asks for
+  /// Hessian-vector products. The objective must outlive it; w is copied.
+  virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
+      In<Scalar> w, KnownGradient<Scalar> known) const;
+
+  /// The network whose loss this is, for symmetries that act on its layers; null for any other
+  /// objective. A wrapper passes the question on to what it wraps.
+  virtual const MlpObjective<Scalar>* mlp() const { return nullptr; }
+  /// Told of work on the states of `mlp()` that went past the functions above, in gradients. Of use
+  /// to wrappers that count.
+  virtual void note_work(double /*gradients*/) const {}
 };
 
 using Objective = BasicObjective<double>;

@@ -26,14 +26,14 @@ struct Certificate {
   std::string reason;  ///< one line: what was done, or why the candidate was refused
 };
 
-/// By how much rounding the parameters can change the loss: r = u <|dL/dw|, |w|> + u^2 |d'Hd| / 2
-/// with d_i = +-|w_i|, the signs those of dL/dw, and u the unit roundoff of `Scalar`. Entry by
-/// entry: a product of norms would be far too large where layers differ in size. Costs a gradient
-/// and a curvature.
+/// By how much rounding the parameters can change the loss, (D10): r = u <|dL/dw|, |w|> + u^2
+/// |d'Hd| / 2 with d_i = +-|w_i|, the signs those of dL/dw, and u the unit roundoff of `Scalar`.
+/// Entry by entry: a product of norms would be far too large where layers differ in size. Costs a
+/// gradient and a curvature.
 template <Real Scalar>
 double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w);
 
-/// |L' - L| / max(|L|, floor).
+/// |L' - L| / max(|L|, floor), (D11).
 ///
 /// Near a minimum the `rounding` r of L (`loss_rounding`) exceeds |L| times any useful tolerance,
 /// and a relative drift means nothing. So floor = 1000 r / tolerance: a change of one r there

@@ -28,8 +28,8 @@ struct CriterionOptions {
 /// The cap when none is given: 1.5 for `predicted_decrease`, infinity (none) for the others.
 double default_cap(ObjectiveKind objective);
 
-/// What makes one orbit point better than another, and which points are allowed (DESIGN: what to
-/// maximise, and how far to go). Made once per teleport.
+/// What makes one orbit point better than another, and which points are allowed: (D1) to (D9)
+/// of docs/mathematics/objectives.md. Made once per teleport.
 ///
 /// With an optimizer other than plain gradient descent, `predicted_decrease` is that of its real
 /// next step u: <dL/dw, u> - u'Hu/2, and eta is the effective rate <dL/dw, u> / J.

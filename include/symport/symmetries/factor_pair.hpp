@@ -12,10 +12,10 @@ namespace symport {
 ///
 /// Its orbit has a closed form within a bound. The action is linear, so gradients move as
 /// (G_U g', g^-T G_V) (Prop. 5.1) and with S = (g'g)^-1
-///   J = tr(G_U'G_U S^-1) + tr(G_V G_V' S),
+///   J = tr(G_U'G_U S^-1) + tr(G_V G_V' S),          (F10)
 /// convex in S: over 1/kappa^2 <= S <= kappa^2 it is largest at an extreme point
 /// S = kappa^2 P + kappa^-2 (I - P), P the projector on the positive eigenspace of
-/// G_V G_V' - G_U'G_U. One gradient gives J on the whole orbit.
+/// G_V G_V' - G_U'G_U, (F11). One gradient gives J on the whole orbit.
 class FactorPairSymmetry final : public MatrixSymmetry {
  public:
   explicit FactorPairSymmetry(const MatrixFactorization& problem) : problem_(problem) {}

@@ -23,7 +23,7 @@ struct GeneralLinearOptions {
 };
 
 /// GL(d_1) x ... x GL(d_(p-1)) on the hidden layers of a network with a bijective activation,
-/// exact, in residual form with transported left inverses (formulas at `GlState`).
+/// exact, in residual form with transported left inverses, (G2) of docs/mathematics/networks.md.
 ///
 /// Bound to a batch: the outputs for the batch of the objective do not change, those for other data
 /// do. Where it acts on hidden layer m, the states h_(m-1) of the n samples must be linearly

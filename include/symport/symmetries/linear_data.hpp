@@ -24,8 +24,8 @@ class DataOrbit : public BasicOrbit<double> {
 /// With X' = g X, R = W X - Y (which stays), K = X'X'^T seen from the samples, K = X'^T X':
 ///   J = tr(R'R K),   dJ/dT   = 2 X' R'R X'^T
 ///   Phi = |R K|^2,   dPhi/dT = 2 X' (R'R K + K R'R) X'^T
-/// at g -> (I + T) g. The decrement is largest where X'X'^T is a multiple of the identity on the
-/// residual's space: data whitened, gradient descent is Newton's method.
+/// at g -> (I + T) g, (F12) and (F13). The decrement is largest where X'X'^T is a multiple of the
+/// identity on the residual's space: data whitened, gradient descent is Newton's method.
 class LinearDataSymmetry final {
  public:
   /// The orbit of (w, model.X()). `model` must outlive the orbit.

@@ -12,7 +12,7 @@ namespace symport {
 /// GL(d_1) x ... x GL(d_(p-1)) on the hidden layers of a linear network: with g_m for hidden layer
 /// m,
 ///
-///   [W_m b_m]' = g_m [W_m b_m],   W_(m+1)' = W_(m+1) g_m^-1.
+///   [W_m b_m]' = g_m [W_m b_m],   W_(m+1)' = W_(m+1) g_m^-1.          (L1)
 ///
 /// Valid for the linear activation only; a network with another one has `GeneralLinear`, which is
 /// bound to a batch. Not bound to a batch: the network's function does not change on any data.
@@ -26,8 +26,8 @@ namespace symport {
 /// one hidden layer, a good point of it for more. One gradient gives J on the whole orbit.
 ///
 /// With G and Q = H G the gradient and its Hessian product at the current point, by layers,
-///   dJ/dT_m   = 2 (G_(m+1)'G_(m+1) - G_m G_m')
-///   dPhi/dT_m = 2 (G_(m+1)'Q_(m+1) + Q_(m+1)'G_(m+1) - G_m Q_m' - Q_m G_m')
+///   dJ/dT_m   = 2 (G_(m+1)'G_(m+1) - G_m G_m')                                           (L3)
+///   dPhi/dT_m = 2 (G_(m+1)'Q_(m+1) + Q_(m+1)'G_(m+1) - G_m Q_m' - Q_m G_m')              (L4)
 /// at g_m -> exp(T_m) g_m, where layer m+1 counts without its biases. The length of T is the
 /// Frobenius norm over all layers together.
 template <Real Scalar = double>

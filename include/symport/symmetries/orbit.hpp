@@ -11,9 +11,6 @@
 
 namespace symport {
 
-template <Real Scalar>
-class MlpHessian;
-
 /// What the quadratic model says of the step u that the optimizer would take at an orbit point.
 struct StepForecast {
   double slope = 0.0;  ///< <dL/dw, u>
@@ -132,22 +129,22 @@ class BasicOrbit : public Orbit {
   /// gradient <- dL/dw at the current point, whose parameters are w. The default evaluates it;
   /// orbits that know it already say so here.
   virtual void current_gradient(In<Scalar> w, Out<Scalar> gradient);
-  /// The Hessian at the current point in factors, if the objective is a network's (not wrapped) and
-  /// that is the cheaper way; else null.
-  virtual std::unique_ptr<MlpHessian<Scalar>> make_hessian();
-  /// Adds to `evaluations()`.
+  /// What is around the current point. The default asks the objective; orbits that know a faster
+  /// way have their own.
+  virtual std::unique_ptr<LocalCurvature<Scalar>> make_local_curvature();
+  /// Adds to `evaluations()` what the objective was asked for.
   void charge(double gradients) { evaluations_ += gradients; }
+  /// Adds work that the objective has not seen, as it was done on the states of its network.
+  void charge_states(double gradients);
 
  private:
-  MlpHessian<Scalar>* hessian();
+  LocalCurvature<Scalar>& local_curvature();
 
   const BasicObjective<Scalar>& objective_;
   NextStep<Scalar> next_step_;
   double evaluations_ = 0.0;
   std::optional<StepForecast> forecast_;
-  std::optional<double> largest_curvature_;
-  VectorOf<Scalar> point_;  ///< the parameters that hessian_ may refer to
-  std::unique_ptr<MlpHessian<Scalar>> hessian_;
+  std::unique_ptr<LocalCurvature<Scalar>> local_curvature_;
 };
 
 }  // namespace symport

@@ -26,8 +26,9 @@ namespace symport {
 ///
 /// The algebra is log s, with the Euclidean length. With v = (A'A)^-1 dL/dw and Hv its Hessian
 /// product, both at the start (see LinearOrbit),
-///   dJ/dlog s_i   = 2 (c_i s_i^2 - r_i / s_i^2)
-///   dPhi/dlog s_i = 4 (<column i of v_(m+1), of Hv_(m+1)> - <row i of v_m, of Hv_m>).
+///   dJ/dlog s_i   = 2 (c_i s_i^2 - r_i / s_i^2)                                              (R5)
+///   dPhi/dlog s_i = 4 (<column i of v_(m+1), of Hv_(m+1)> - <row i of v_m, of Hv_m>)         (R6)
+/// (docs/mathematics/networks.md).
 template <Real Scalar = double>
 class PositiveScalingSymmetry final : public BasicSymmetry<Scalar> {
  public:

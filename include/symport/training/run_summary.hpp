@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "symport/core/status.hpp"
 #include "symport/search/certificate.hpp"
+#include "symport/training/run_status.hpp"
 #include "symport/training/trace.hpp"
 
 namespace symport {

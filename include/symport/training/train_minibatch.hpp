@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "symport/data/batches.hpp"
-#include "symport/objectives/mlp_objective.hpp"
+#include "symport/objectives/batch_objective.hpp"
 #include "symport/schedules/learning_rate.hpp"
 #include "symport/training/batch_source.hpp"
 #include "symport/training/checkpoint.hpp"
@@ -60,14 +60,14 @@ struct Evaluation {
   double grad_sq = 0.0;   ///< NaN unless asked for
 };
 template <Real Scalar>
-Evaluation evaluate(const MlpObjective<Scalar>& objective, const BatchSource<Scalar>& source,
+Evaluation evaluate(const BatchObjective<Scalar>& objective, const BatchSource<Scalar>& source,
                     const std::vector<Index>& samples, In<Scalar> w, bool with_gradient,
                     Index chunk = 1000);
 
 /// One step of an optimizer on the bound batch: what `gradient` and `step` would do, to rounding,
 /// without the gradient in memory where the optimizer allows it. Returns the loss before the step.
 template <Real Scalar>
-double minibatch_step(const MlpObjective<Scalar>& objective,
+double minibatch_step(const BatchObjective<Scalar>& objective,
                       const BasicOptimizer<Scalar>& optimizer, double learning_rate,
                       OptimizerState<Scalar>& state, VectorOf<Scalar>& w);
 
@@ -78,10 +78,10 @@ double minibatch_step(const MlpObjective<Scalar>& objective,
 ///       if t in K and i < B:  g <- argmax over the orbit of w for X_i;  w <- g.w
 ///       w <- w - u(gradient of L(X_i, w))
 ///
-/// `objective` says network and loss; it is bound to one batch after the other. The order of the
-/// samples is a function of (seed, epoch). `w` is the start and becomes the result.
+/// `objective` says model and loss; copies of it are bound to one batch after the other. The order
+/// of the samples is a function of (seed, epoch). `w` is the start and becomes the result.
 template <Real Scalar>
-MinibatchSummary train_minibatch(const MlpObjective<Scalar>& objective,
+MinibatchSummary train_minibatch(const BatchObjective<Scalar>& objective,
                                  const BatchSource<Scalar>& source, const Split& split,
                                  const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                                  const MinibatchOptions<Scalar>& options);

@@ -3,7 +3,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 namespace symport {
 
@@ -24,15 +23,5 @@ class InvalidArgument : public std::invalid_argument {
   std::string field_;
   std::string detail_;
 };
-
-/// Why a run ended.
-enum class RunStatus {
-  step_limit,   ///< all steps were made
-  converged,    ///< a stopping criterion was met
-  diverged,     ///< loss, gradient or parameters became non-finite
-  interrupted,  ///< the caller asked to stop
-};
-
-std::string_view to_string(RunStatus status);
 
 }  // namespace symport

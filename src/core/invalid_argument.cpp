@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 
@@ -8,19 +8,5 @@ InvalidArgument::InvalidArgument(std::string field, const std::string& found,
     : std::invalid_argument(field + ": found " + found + ", allowed is " + allowed),
       field_(std::move(field)),
       detail_("found " + found + ", allowed is " + allowed) {}
-
-std::string_view to_string(RunStatus status) {
-  switch (status) {
-    case RunStatus::step_limit:
-      return "step_limit";
-    case RunStatus::converged:
-      return "converged";
-    case RunStatus::diverged:
-      return "diverged";
-    case RunStatus::interrupted:
-      return "interrupted";
-  }
-  return "unknown";
-}
 
 }  // namespace symport

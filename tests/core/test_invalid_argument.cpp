@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symport/core/status.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,13 +15,6 @@ TEST(InvalidArgument, NamesTheFieldWhatWasFoundAndWhatIsAllowed) {
 
 TEST(InvalidArgument, IsCaughtAsAStandardInvalidArgument) {
   EXPECT_THROW(throw InvalidArgument("a", "b", "c"), std::invalid_argument);
-}
-
-TEST(RunStatus, HasAWordForEachOutcome) {
-  EXPECT_EQ(to_string(RunStatus::step_limit), "step_limit");
-  EXPECT_EQ(to_string(RunStatus::converged), "converged");
-  EXPECT_EQ(to_string(RunStatus::diverged), "diverged");
-  EXPECT_EQ(to_string(RunStatus::interrupted), "interrupted");
 }
 
 }  // namespace

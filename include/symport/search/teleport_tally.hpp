@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "symport/search/certificate.hpp"
+
+namespace symport {
+
+/// What became of several teleports.
+struct TeleportTally {
+  Index accepted = 0;
+  Index refused = 0;
+  /// Of the accepted teleports; a drift that is not a number counts as infinite.
+  double largest_drift = 0.0;
+  std::optional<Certificate> first_refusal{};
+
+  TeleportTally() = default;
+  explicit TeleportTally(std::span<const Certificate> teleports);
+
+  void add(const Certificate& teleport);
+  Index total() const { return accepted + refused; }
+};
+
+}  // namespace symport

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+namespace symport {
+
+/// Why a run ended.
+enum class RunStatus {
+  step_limit,   ///< all steps were made
+  converged,    ///< a stopping criterion was met
+  diverged,     ///< loss, gradient or parameters became non-finite
+  interrupted,  ///< the caller asked to stop
+};
+
+std::string_view to_string(RunStatus status);
+
+}  // namespace symport

@@ -11,9 +11,6 @@ namespace symport::lab::compare {
 
 namespace {
 
-constexpr const char *comparison_group = "Comparison", *rate_group = "Learning rates",
-                     *network_group = "Networks";
-
 const std::vector<std::string> usual_problems{"rosenbrock", "booth", "quadratic", "factorization"};
 const std::vector<std::string> usual_methods{
     "gd",
@@ -81,59 +78,54 @@ std::vector<Problem> parse_problems(const CompareOptions& options, const Argumen
 const OptionTable<CompareOptions>& compare_options() {
   using S = CompareOptions;
   static const OptionTable<S> table = [] {
-    OptionTable<S> rows{
-        row({.name = "problem",
-             .value = "PROBLEM...",
-             .help = fmt::format("functions, regression, data sets (default: {})",
-                                 join(usual_problems)),
-             .positional = true,
-             .many = true},
-            &S::problem_names, as_text()),
-        row({.name = "method",
-             .value = "METHOD",
-             .help = fmt::format("once for each (default:\n{};\nmini-batches: {})",
-                                 join(usual_methods, ",\n"), join(usual_minibatch_methods)),
-             .group = comparison_group,
-             .many = true},
-            &S::methods, as_form(parse_method, text_of_method)),
-        row({"budget", "Nevals|Ts",
-             fmt::format("of every run: gradient evaluations (of a mini-batch) or seconds (default "
-                         "{}; with data sets {})",
-                         S{}.budget.text(), usual_data_budget.text()),
-             comparison_group},
-            &S::budget, as_form(parse_budget, text_of_budget)),
-        row({"target", "LOSS|rel:PART",
-             "loss to reach, or part of the loss at the start, both above the known minimum "
-             "(default rel:1e-6, data sets rel:0.1; mini-batches need a loss)",
-             comparison_group},
-            &S::target, as_form(parse_target, text_of_target)),
-        row({"seeds", "N", "runs of every method on every problem", comparison_group}, &S::seeds,
-            as_whole(1, 100000)),
-        row({"seed", "N", "the first of them", comparison_group}, &S::seed, as_seed()),
-        row({"spread", "S",
-             "of a function's starts around its usual one, as a part of its distance from the "
-             "minimum",
-             comparison_group},
-            &S::spread, as_positive()),
-        row({"confidence", "P", "of the intervals", comparison_group}, &S::confidence,
-            as_confidence()),
-        row({"tune", "",
-             "find the best rate of every method on the grid (the default without --lr)",
-             rate_group},
-            &S::tune, as_switch())
-            .unwritten(),
-        row({"grid", "LOW..HIGH:N", "rates from LOW to HIGH, N per decade", rate_group}, &S::grid,
-            as_form(parse_grid, grid_text))
-            .when(tunes),
-        row({"tuning-seeds", "N", "seeds, other ones, with which rates are chosen", rate_group},
-            &S::tuning_seeds, as_whole(1, 100000))
-            .when(tunes),
-        row({"lr", "RATE|auto", "the same for all methods instead; their own (gd:lr=0.1) win",
-             rate_group},
-            &S::rate, as_rate()),
-    };
+    OptionTable<S> rows(
+        "Comparison",
+        {row({.name = "problem",
+              .value = "PROBLEM...",
+              .help = fmt::format("functions, regression, data sets (default: {})",
+                                  join(usual_problems)),
+              .positional = true,
+              .many = true},
+             &S::problem_names, as_text()),
+         row({.name = "method",
+              .value = "METHOD",
+              .help = fmt::format("once for each (default:\n{};\nmini-batches: {})",
+                                  join(usual_methods, ",\n"), join(usual_minibatch_methods)),
+              .many = true},
+             &S::methods, as_form(parse_method, text_of_method)),
+         row({"budget", "Nevals|Ts",
+              fmt::format("of every run: gradient evaluations (of a mini-batch) or seconds "
+                          "(default {}; with data sets {})",
+                          S{}.budget.text(), usual_data_budget.text())},
+             &S::budget, as_form(parse_budget, text_of_budget)),
+         row({"target", "LOSS|rel:PART",
+              "loss to reach, or part of the loss at the start, both above the known minimum "
+              "(default rel:1e-6, data sets rel:0.1; mini-batches need a loss)"},
+             &S::target, as_form(parse_target, text_of_target)),
+         row({"seeds", "N", "runs of every method on every problem"}, &S::seeds,
+             as_whole(1, 100000)),
+         row({"seed", "N", "the first of them"}, &S::seed, as_seed()),
+         row({"spread", "S",
+              "of a function's starts around its usual one, as a part of its distance from the "
+              "minimum"},
+             &S::spread, as_positive()),
+         row({"confidence", "P", "of the intervals"}, &S::confidence, as_confidence())});
+    rows.add(
+        "Learning rates",
+        {row({"tune", "",
+              "find the best rate of every method on the grid (the default without --lr)"},
+             &S::tune, as_switch())
+             .unwritten(),
+         row({"grid", "LOW..HIGH:N", "rates from LOW to HIGH, N per decade"}, &S::grid,
+             as_form(parse_grid, grid_text))
+             .when(tunes),
+         row({"tuning-seeds", "N", "seeds, other ones, with which rates are chosen"},
+             &S::tuning_seeds, as_whole(1, 100000))
+             .when(tunes),
+         row({"lr", "RATE|auto", "the same for all methods instead; their own (gd:lr=0.1) win"},
+             &S::rate, as_rate())});
     rows.include(network_run_options(), &S::network, network_names);
-    rows.regroup(network_names, network_group);
+    rows.regroup(network_names, "Networks");
     return rows;
   }();
   return table;

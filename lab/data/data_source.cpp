@@ -27,16 +27,16 @@ bool names_a_file(const std::string& name) {
 
 const OptionTable<DataOptions>& data_options() {
   using S = DataOptions;
-  static const OptionTable<S> table{
-      row({"data-dir", "DIR",
-           "where fetched sets are kept (default: $SYMPORT_DATA, else $XDG_DATA_HOME/symport, else "
-           "~/.local/share/symport)",
-           "Data", Role::execution},
-          &S::data_dir, as_text())
-          .unwritten(),
-      row({"label", "NAME", "the column of a CSV file that holds the classes", "Data"}, &S::label,
-          as_text()),
-  };
+  static const OptionTable<S> table(
+      "Data", {row({"data-dir", "DIR",
+                    "where fetched sets are kept (default: $SYMPORT_DATA, else "
+                    "$XDG_DATA_HOME/symport, else "
+                    "~/.local/share/symport)"},
+                   &S::data_dir, as_text())
+                   .in_role(Role::execution)
+                   .unwritten(),
+               row({"label", "NAME", "the column of a CSV file that holds the classes"}, &S::label,
+                   as_text())});
   return table;
 }
 

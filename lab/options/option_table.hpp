@@ -26,6 +26,11 @@ struct OptionRow {
     };
     return std::move(*this);
   }
+  /// The same row, with another role than that of the run's identity.
+  OptionRow in_role(Role role) && {
+    option.role = role;
+    return std::move(*this);
+  }
   /// The same row, never written.
   OptionRow unwritten() && {
     return std::move(*this).when([](const Spec&) { return false; });
@@ -65,19 +70,14 @@ OptionRow<Spec> row(Option option, Field Spec::*field, Codec<Value> codec) {
 template <class Spec>
 class OptionTable {
  public:
-  /// Help texts that do not speak of a default themselves end with that of Spec{}.
-  OptionTable(std::initializer_list<OptionRow<Spec>> rows) {
-    for (OptionRow<Spec> row : rows) add(std::move(row));
+  /// `group` is where the help shows them. Help texts that do not speak of a default themselves end
+  /// with that of Spec{}.
+  OptionTable(const std::string& group, const std::vector<OptionRow<Spec>>& rows) {
+    add(group, rows);
   }
 
-  OptionTable& add(OptionRow<Spec> row) {
-    const std::optional<ConfigValue> value = row.write(Spec{});
-    const std::string text = value ? text_of(*value) : "";
-    const bool said = row.option.help.find("default") != std::string::npos;
-    if (!said && !row.option.value.empty() && !text.empty()) {
-      row.option.help += fmt::format("{}(default {})", row.option.help.empty() ? "" : " ", text);
-    }
-    rows_.push_back(std::move(row));
+  OptionTable& add(const std::string& group, const std::vector<OptionRow<Spec>>& rows) {
+    for (const OptionRow<Spec>& row : rows) append(group, row);
     return *this;
   }
 
@@ -136,6 +136,17 @@ class OptionTable {
   }
 
  private:
+  void append(const std::string& group, OptionRow<Spec> row) {
+    row.option.group = group;
+    const std::optional<ConfigValue> value = row.write(Spec{});
+    const std::string text = value ? text_of(*value) : "";
+    const bool said = row.option.help.find("default") != std::string::npos;
+    if (!said && !row.option.value.empty() && !text.empty()) {
+      row.option.help += fmt::format("{}(default {})", row.option.help.empty() ? "" : " ", text);
+    }
+    rows_.push_back(std::move(row));
+  }
+
   const OptionRow<Spec>* find(const std::string& name) const {
     const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const OptionRow<Spec>& row) {
       return row.option.name == name;

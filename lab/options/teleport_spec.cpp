@@ -40,47 +40,41 @@ void settle(const SearchEntry& search, const char* name, std::optional<Number> S
 
 const OptionTable<TeleportSpec>& teleport_options() {
   using S = TeleportSpec;
-  static const OptionTable<S> table{
-      row({"search", "NAME",
-           fmt::format("how the destination is found: {} (default {}: the best for the symmetry)",
-                       join(names_of(searches())), S{}.search),
-           teleport_group},
-          &S::search, as_name_of(searches())),
-      row({"search-steps", "N",
-           fmt::format("steps of the search (default: {})",
-                       defaults_by_search(&SearchEntry::steps)),
-           teleport_group},
-          &S::search_steps, as_whole(1)),
-      row({"search-rate", "RATE",
-           fmt::format("step size of the search (default: {})",
-                       defaults_by_search(&SearchEntry::rate)),
-           teleport_group},
-          &S::search_rate, as_positive()),
-      row({"objective", "NAME",
-           fmt::format("what a teleport maximises: {} (default: {} for the search fixed, {} with "
-                       "--lr auto, otherwise {})",
-                       join(names_of(objectives())), to_string(ObjectiveKind::gradient_norm),
-                       to_string(ObjectiveKind::decrement),
-                       to_string(ObjectiveKind::predicted_decrease)),
-           teleport_group},
-          &S::objective, as_one_of(objectives(), &ObjectiveEntry::kind)),
-      row({"bound", "C", "only destinations where rate * curvature along the gradient is at most C",
-           teleport_group},
-          &S::bound, as_bound()),
-      row({"cap", "C",
-           fmt::format("only destinations where rate * largest curvature is at most C (default {} "
-                       "for {}, otherwise {})",
-                       default_cap(ObjectiveKind::predicted_decrease),
-                       to_string(ObjectiveKind::predicted_decrease),
-                       default_cap(ObjectiveKind::gradient_norm)),
-           teleport_group},
-          &S::cap, as_bound()),
-      row({"state", "POLICY",
-           fmt::format("what a teleport does to the optimizer's state: {}",
-                       join(names_of(states()), " | ")),
-           teleport_group},
-          &S::state, as_one_of(states(), &StateEntry::policy)),
-  };
+  static const OptionTable<S> table(
+      teleport_group,
+      {row({"search", "NAME",
+            fmt::format("how the destination is found: {} (default {}: the best for the symmetry)",
+                        join(names_of(searches())), S{}.search)},
+           &S::search, as_name_of(searches())),
+       row({"search-steps", "N",
+            fmt::format("steps of the search (default: {})",
+                        defaults_by_search(&SearchEntry::steps))},
+           &S::search_steps, as_whole(1)),
+       row({"search-rate", "RATE",
+            fmt::format("step size of the search (default: {})",
+                        defaults_by_search(&SearchEntry::rate))},
+           &S::search_rate, as_positive()),
+       row({"objective", "NAME",
+            fmt::format("what a teleport maximises: {} (default: {} for the search fixed, {} with "
+                        "--lr auto, otherwise {})",
+                        join(names_of(objectives())), to_string(ObjectiveKind::gradient_norm),
+                        to_string(ObjectiveKind::decrement),
+                        to_string(ObjectiveKind::predicted_decrease))},
+           &S::objective, as_one_of(objectives(), &ObjectiveEntry::kind)),
+       row({"bound", "C",
+            "only destinations where rate * curvature along the gradient is at most C"},
+           &S::bound, as_bound()),
+       row({"cap", "C",
+            fmt::format("only destinations where rate * largest curvature is at most C (default {} "
+                        "for {}, otherwise {})",
+                        default_cap(ObjectiveKind::predicted_decrease),
+                        to_string(ObjectiveKind::predicted_decrease),
+                        default_cap(ObjectiveKind::gradient_norm))},
+           &S::cap, as_bound()),
+       row({"state", "POLICY",
+            fmt::format("what a teleport does to the optimizer's state: {}",
+                        join(names_of(states()), " | "))},
+           &S::state, as_one_of(states(), &StateEntry::policy))});
   return table;
 }
 
@@ -95,19 +89,19 @@ std::unique_ptr<Search> resolve_search(TeleportSpec& spec) {
 const OptionTable<NetworkTeleportSpec>& network_teleport_options() {
   using S = NetworkTeleportSpec;
   static const OptionTable<S> table = [] {
-    OptionTable<S> rows{
-        row({"symmetry", "NAME", join(names_of(network_symmetries())), teleport_group},
-            &S::symmetry, as_name_of(network_symmetries()))};
+    OptionTable<S> rows(teleport_group,
+                        {row({"symmetry", "NAME", join(names_of(network_symmetries()))},
+                             &S::symmetry, as_name_of(network_symmetries()))});
     rows.include(teleport_options(), &S::how);
-    rows.add(row(
-        {"kappa", "K|auto", "bound on the scales of a closed form, > 1; a given one is not capped",
-         teleport_group},
-        &S::kappa, or_word("auto", as_positive())));
-    rows.add(row({"allow-partial-batch", "",
-                  "where gl cannot keep the loss of the whole batch, keep that of the largest part "
-                  "it can",
-                  teleport_group},
-                 &S::allow_partial_batch, as_switch()));
+    rows.add(
+        teleport_group,
+        {row({"kappa", "K|auto",
+              "bound on the scales of a closed form, > 1; a given one is not capped"},
+             &S::kappa, or_word("auto", as_positive())),
+         row({"allow-partial-batch", "",
+              "where gl cannot keep the loss of the whole batch, keep that of the largest part "
+              "it can"},
+             &S::allow_partial_batch, as_switch())});
     return rows;
   }();
   return table;

@@ -11,12 +11,14 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "lab/reproduce/experiment_file.hpp"
 #include "lab/runs/removal.hpp"
 #include "lab/runs/run_reader.hpp"
 #include "lab/runs/run_writer.hpp"
+#include "symport/core/thread_scope.hpp"
 #include "symport/search/teleport_tally.hpp"
 #include "symport/statistics/quantile.hpp"
 
@@ -98,7 +100,7 @@ class Runner {
 
 /// Calls job(0), ..., job(count - 1) on several threads; false once one of them was. The first
 /// exception ends the work and is thrown again.
-bool side_by_side(std::size_t threads, std::size_t count,
+bool side_by_side(std::size_t at_once, std::size_t count,
                   const std::function<bool(std::size_t)>& job) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> good{true};
@@ -117,11 +119,25 @@ bool side_by_side(std::size_t threads, std::size_t count,
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    try {
+      for (std::size_t i = 1; i < at_once; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {  // those that could be started do it
+    }
     work();
   }
   if (error) std::rethrow_exception(error);
   return good;
+}
+
+/// Of one run; processors are shared out among runs side by side.
+std::size_t most_threads(const Experiment& experiment) {
+  Index most = 1;
+  for (const ExperimentRun& run : experiment.runs) {
+    if (const auto* spec = std::get_if<NetworkRunSpec>(&run.spec)) {
+      most = std::max(most, spec->threads);
+    }
+  }
+  return static_cast<std::size_t>(most);
 }
 
 double statistic_of(std::vector<double> values, Statistic statistic) {
@@ -326,9 +342,10 @@ std::optional<Reproduction> reproduce(const Experiment& experiment, DataCache& d
     one.seeds[k] = std::move(*record);
     return true;
   };
-  const std::size_t processors = std::thread::hardware_concurrency();
-  const std::size_t threads = experiment.clock ? std::min<std::size_t>(processors, 2) : processors;
-  if (!side_by_side(std::clamp<std::size_t>(threads, 1, all), all, job)) return std::nullopt;
+  const auto there = static_cast<std::size_t>(processors());
+  const std::size_t at_once =
+      experiment.clock ? std::min<std::size_t>(there, 2) : there / most_threads(experiment);
+  if (!side_by_side(std::clamp<std::size_t>(at_once, 1, all), all, job)) return std::nullopt;
   check_columns(result);
   for (const Expectation& expectation : experiment.expectations) {
     result.outcomes.push_back({expectation, found_number(result, expectation)});

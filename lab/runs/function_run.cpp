@@ -30,32 +30,35 @@ void require_fitting_search(const FunctionRun& run) {
 const OptionTable<FunctionRunSpec>& function_run_options() {
   using S = FunctionRunSpec;
   static const OptionTable<S> table = [] {
-    OptionTable<S> rows{
-        row({.name = "function",
-             .value = "FUNCTION",
-             .help = "its name, with parameters if you like: ellipse:10",
-             .positional = true},
-            &S::function, as_function()),
-        row({"start", "X1,X2,...", "starting point (default: the function's own)", run_group},
-            &S::start, as_numbers()),
-        row({"optimizer", "NAME", join(names_of(optimizers())), run_group}, &S::optimizer,
-            as_name_of(optimizers())),
-        row({"lr", "RATE|auto",
-             "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or auto, which "
-             "measures the step (gd only) (default: the function's own)",
-             run_group},
-            &S::learning_rate, as_rate()),
-        row({"steps", "N", "number of steps (default: the function's own)", run_group,
-             Role::length},
-            &S::steps, as_whole()),
-        row({"seed", "N", "seed of the random numbers in searches", run_group}, &S::seed,
-            as_seed()),
-        row({"teleport", "SCHEDULE",
-             "steps before which to teleport: 5 | 0,10,20 | 0..40:10 | every:100 | every:100+99 | "
-             "never",
-             teleport_group},
-            &S::teleport, as_schedule()),
-    };
+    OptionTable<S> rows(
+        run_group,
+        {
+            row({.name = "function",
+                 .value = "FUNCTION",
+                 .help = "its name, with parameters if you like: ellipse:10",
+                 .positional = true},
+                &S::function, as_function()),
+            row({"start", "X1,X2,...", "starting point (default: the function's own)"}, &S::start,
+                as_numbers()),
+            row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
+                as_name_of(optimizers())),
+            row({"lr", "RATE|auto",
+                 "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or auto, "
+                 "which "
+                 "measures the step (gd only) (default: the function's own)"},
+                &S::learning_rate, as_rate()),
+            row({"steps", "N", "number of steps (default: the function's own)"}, &S::steps,
+                as_whole())
+                .in_role(Role::length),
+            row({"seed", "N", "seed of the random numbers in searches"}, &S::seed, as_seed()),
+        });
+    rows.add(teleport_group, {
+                                 row({"teleport", "SCHEDULE",
+                                      "steps before which to teleport: 5 | 0,10,20 | 0..40:10 | "
+                                      "every:100 | every:100+99 | "
+                                      "never"},
+                                     &S::teleport, as_schedule()),
+                             });
     rows.include(teleport_options(), &S::how);
     return rows;
   }();

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lab/options/threads.hpp"
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/run_config.hpp"
-#include "symport/core/gemm.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/symmetries/refusal.hpp"
 #include "symport/training/mlp_file.hpp"
@@ -109,14 +109,15 @@ class LoadedRun final : public NetworkRun {
   }
 
   double start_loss() override {
-    set_threads(static_cast<int>(spec_.threads));
+    const ThreadScope threads(static_cast<int>(spec_.threads));
     MlpObjective<Scalar> training = objective();
     load_into<Scalar>(training, *data_.training.source, split_.training);
     return training.value(weights_.w);
   }
 
   NetworkResult train(const RunPlace& place, const NetworkObserver& observer) override {
-    set_threads(static_cast<int>(spec_.threads));
+    const ThreadScope threads(static_cast<int>(spec_.threads));
+    tell_of_fewer_threads(threads, observer.warn);
     std::optional<CheckpointFiles> files;
     std::optional<Checkpoint<Scalar>> resumed;
     Checkpointing<Scalar> checkpoints;

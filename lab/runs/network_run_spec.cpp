@@ -9,8 +9,6 @@ namespace symport::lab {
 
 namespace {
 
-constexpr const char *data_group = "Data", *network_group = "Network", *run_group = "Run";
-
 bool minibatch(const NetworkRunSpec& spec) { return spec.minibatch(); }
 
 Codec<std::string> as_data() {
@@ -23,49 +21,103 @@ Codec<Initialization> as_initialization() {
           [](const Initialization& init) { return ConfigValue(std::string(to_string(init))); }};
 }
 
-/// The rows that say what is trained on what.
+using Rows = std::vector<OptionRow<NetworkRunSpec>>;
+
+/// What is trained on what.
 OptionTable<NetworkRunSpec> problem_options() {
   using S = NetworkRunSpec;
-  OptionTable<S> rows{
-      row({"data", "SET",
-           "mnist, fashion-mnist, cifar10 (symport data fetch gets them); idx:DIR; csv:FILE; an "
-           ".npz file with X (samples x features) and y (classes) or Y (samples x outputs); or "
-           "regression: the paper's, generated from the seed",
-           data_group},
-          &S::data, as_data()),
-      row({"test", "SET",
-           "another such set to test on at the end (default: its own test set, if any)",
-           data_group},
-          &S::test, as_data()),
-      row({"samples", "N",
-           fmt::format("only the first N samples; regression: how many to generate (default {})",
-                       generated_sets().front().samples),
-           data_group},
-          &S::samples, as_whole(1)),
-      row({"validation", "N", "samples kept for validation, drawn by the seed", data_group},
-          &S::validation, as_whole()),
-  };
-  rows.include(data_options(), &S::where);
   const UsualNetworkRun usual, regression = generated_sets().front().usual;
-  rows.add(row({"layers", "D0,D1,...",
-                fmt::format("widths from the features to the outputs (regression: {})",
-                            fmt::join(regression.layers, ",")),
-                network_group},
-               &S::layers, as_layers()))
-      .add(row({"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ...",
-                network_group},
-               &S::weights, as_path()))
-      .add(row({"activation", "NAME", "of the hidden layers: " + activation_names(), network_group},
-               &S::activation, as_activation()))
-      .add(row({"bias", "", "layers have biases", network_group}, &S::biases, as_switch()))
-      .add(row({"loss", "NAME", loss_names(), network_group}, &S::loss, as_loss()))
-      .add(row({"init", "NAME",
-                fmt::format("fan_in, unit, he, glorot (default {}; regression: {})",
-                            to_string(usual.init), to_string(regression.init)),
-                network_group},
-               &S::init, as_initialization()))
-      .add(row({"precision", "float|double", "", network_group}, &S::precision, as_precision()));
-  return rows;
+  OptionTable<S> rows(
+      "Data",
+      {row({"data", "SET",
+            "mnist, fashion-mnist, cifar10 (symport data fetch gets them); idx:DIR; csv:FILE; an "
+            ".npz file with X (samples x features) and y (classes) or Y (samples x outputs); or "
+            "regression: the paper's, generated from the seed"},
+           &S::data, as_data()),
+       row({"test", "SET",
+            "another such set to test on at the end (default: its own test set, if any)"},
+           &S::test, as_data()),
+       row({"samples", "N",
+            fmt::format("only the first N samples; regression: how many to generate (default {})",
+                        generated_sets().front().samples)},
+           &S::samples, as_whole(1)),
+       row({"validation", "N", "samples kept for validation, drawn by the seed"}, &S::validation,
+           as_whole())});
+  rows.include(data_options(), &S::where);
+  return rows.add(
+      "Network",
+      {row({"layers", "D0,D1,...",
+            fmt::format("widths from the features to the outputs (regression: {})",
+                        fmt::join(regression.layers, ","))},
+           &S::layers, as_layers()),
+       row({"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ..."},
+           &S::weights, as_path()),
+       row({"activation", "NAME", "of the hidden layers: " + activation_names()}, &S::activation,
+           as_activation()),
+       row({"bias", "", "layers have biases"}, &S::biases, as_switch()),
+       row({"loss", "NAME", loss_names()}, &S::loss, as_loss()),
+       row({"init", "NAME",
+            fmt::format("fan_in, unit, he, glorot (default {}; regression: {})",
+                        to_string(usual.init), to_string(regression.init))},
+           &S::init, as_initialization()),
+       row({"precision", "float|double", ""}, &S::precision, as_precision())});
+}
+
+/// How it is trained.
+Rows run_rows() {
+  using S = NetworkRunSpec;
+  const UsualNetworkRun usual, regression = generated_sets().front().usual;
+  return {
+      row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
+          as_name_of(optimizers())),
+      row({"lr", "RATE|auto",
+           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or "
+                       "auto, which measures the step (gd on full batches) (default {}; "
+                       "regression: {})",
+                       usual.learning_rate, regression.learning_rate)},
+          &S::learning_rate, as_rate()),
+      row({"batch", "N|full", "samples of a mini-batch"}, &S::batch, or_word("full", as_whole(1))),
+      row({"epochs", "N",
+           fmt::format("passes over the data (default {}; regression: {})", usual.epochs,
+                       regression.steps)},
+          &S::epochs, as_whole())
+          .in_role(Role::length),
+      row({"steps", "N", "the same for full batches"}, &S::steps, as_whole()).in_role(Role::length),
+      row({"patience", "N", "stop when the validation loss has not fallen for N epochs; 0: never"},
+          &S::patience, as_whole())
+          .when(minibatch),
+      row({"train-loss", "exact|running",
+           "of a row: that of the whole training set, which costs a pass over it, or the mean of "
+           "the epoch's mini-batches"},
+          &S::train_loss, as_choice<TrainLoss>({TrainLoss::exact, TrainLoss::running}))
+          .when(minibatch),
+      row({"threads", "N", "of the matrix products, up to one for every processor"}, &S::threads,
+          as_whole(1, 1024)),
+      row({"seed", "N", "of generated data, weights, order and searches"}, &S::seed, as_seed()),
+      row({"checkpoint-every", "N",
+           "a checkpoint every N steps too (default: mini-batches after each epoch only, full "
+           "batches every 1000 steps); needs --out"},
+          &S::checkpoint_every, as_whole(1))
+          .in_role(Role::execution),
+  };
+}
+
+/// When it teleports.
+Rows teleport_rows() {
+  using S = NetworkRunSpec;
+  return {
+      row({"teleport", "SCHEDULE",
+           "steps (full batches) or epochs (mini-batches) at which to teleport: 5 | 0,10,20 | "
+           "0..40:10 | every:100 | every:100+99 | never"},
+          &S::teleport, as_schedule()),
+      row({"teleport-batches", "B",
+           "teleport on each of the first B mini-batches of such an epoch"},
+          &S::teleport_batches, as_whole(1))
+          .when(minibatch),
+      row({"teleport-batch-size", "N", "samples of a teleport batch (default: the mini-batch)"},
+          &S::teleport_batch_size, as_whole(1))
+          .when(minibatch),
+  };
 }
 
 /// Of a run of that data, widths, rate and length that were not given.
@@ -141,62 +193,11 @@ Codec<std::vector<Index>> as_layers() {
 }
 
 const OptionTable<NetworkRunSpec>& network_run_options() {
-  using S = NetworkRunSpec;
-  static const OptionTable<S> table = [] {
-    OptionTable<S> rows = problem_options();
-    const UsualNetworkRun usual, regression = generated_sets().front().usual;
-    rows.add(row({"optimizer", "NAME", join(names_of(optimizers())), run_group}, &S::optimizer,
-                 as_name_of(optimizers())))
-        .add(row({"lr", "RATE|auto",
-                  fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, "
-                              "cosine:RATE,PERIOD, or auto, which measures the step (gd on full "
-                              "batches) (default {}; regression: {})",
-                              usual.learning_rate, regression.learning_rate),
-                  run_group},
-                 &S::learning_rate, as_rate()))
-        .add(row({"batch", "N|full", "samples of a mini-batch", run_group}, &S::batch,
-                 or_word("full", as_whole(1))))
-        .add(row({"epochs", "N",
-                  fmt::format("passes over the data (default {}; regression: {})", usual.epochs,
-                              regression.steps),
-                  run_group, Role::length},
-                 &S::epochs, as_whole()))
-        .add(row({"steps", "N", "the same for full batches", run_group, Role::length}, &S::steps,
-                 as_whole()))
-        .add(row({"patience", "N",
-                  "stop when the validation loss has not fallen for N epochs; 0: never", run_group},
-                 &S::patience, as_whole())
-                 .when(minibatch))
-        .add(row({"train-loss", "exact|running",
-                  "of a row: that of the whole training set, which costs a pass over it, or the "
-                  "mean of the epoch's mini-batches",
-                  run_group},
-                 &S::train_loss, as_choice<TrainLoss>({TrainLoss::exact, TrainLoss::running}))
-                 .when(minibatch))
-        .add(row({"threads", "N", "of the matrix products", run_group}, &S::threads,
-                 as_whole(1, 1024)))
-        .add(row({"seed", "N", "of generated data, weights, order and searches", run_group},
-                 &S::seed, as_seed()))
-        .add(row({"checkpoint-every", "N",
-                  "a checkpoint every N steps too (default: mini-batches after each epoch only, "
-                  "full batches every 1000 steps); needs --out",
-                  run_group, Role::execution},
-                 &S::checkpoint_every, as_whole(1)))
-        .add(row({"teleport", "SCHEDULE",
-                  "steps (full batches) or epochs (mini-batches) at which to teleport: 5 | 0,10,20 "
-                  "| 0..40:10 | every:100 | every:100+99 | never",
-                  teleport_group},
-                 &S::teleport, as_schedule()))
-        .add(row({"teleport-batches", "B",
-                  "teleport on each of the first B mini-batches of such an epoch", teleport_group},
-                 &S::teleport_batches, as_whole(1))
-                 .when(minibatch))
-        .add(row({"teleport-batch-size", "N",
-                  "samples of a teleport batch (default: the mini-batch)", teleport_group},
-                 &S::teleport_batch_size, as_whole(1))
-                 .when(minibatch));
-    rows.include(network_teleport_options(), &S::how);
-    return rows;
+  static const OptionTable<NetworkRunSpec> table = [] {
+    OptionTable<NetworkRunSpec> rows = problem_options();
+    return rows.add("Run", run_rows())
+        .add(teleport_group, teleport_rows())
+        .include(network_teleport_options(), &NetworkRunSpec::how);
   }();
   return table;
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "symport/core/gemm.hpp"
+#include "lab/options/threads.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/training/mlp_file.hpp"
@@ -13,7 +13,7 @@ namespace symport::lab {
 
 namespace {
 
-constexpr const char *network_group = "Network", *group = "Teleport";
+constexpr const char* group = "Teleport";
 
 /// float when every array of the file is of that type, else double.
 Precision precision_of(const ArrayMap& arrays) {
@@ -52,26 +52,26 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
 const OptionTable<WeightsTeleportSpec>& weights_teleport_options() {
   using S = WeightsTeleportSpec;
   static const OptionTable<S> table = [] {
-    OptionTable<S> rows{
-        row({"weights", "FILE.npz", "W1 (out x in), W2, ..., with b1, b2, ... or without",
-             network_group},
-            &S::weights, as_text()),
-        row({"batch", "FILE.npz", "X (samples x features) and y (classes) or Y (samples x outputs)",
-             network_group},
-            &S::batch, as_text()),
-        row({"activation", "NAME", "of the hidden layers: " + activation_names(), network_group},
-            &S::activation, as_activation()),
-        row({"loss", "NAME", loss_names(), network_group}, &S::loss, as_loss()),
-        row({"precision", "float|double", "(default: that of the weights)", network_group},
-            &S::precision, as_precision()),
-        row({"threads", "N", "of the matrix products", network_group}, &S::threads,
-            as_whole(1, 1024)),
-        row({"lr", "RATE",
-             "learning rate of the steps that will follow (default: none, the best step length)",
-             group},
-            &S::learning_rate, as_positive()),
-        row({"seed", "N", "of the random numbers in searches", group}, &S::seed, as_seed()),
-    };
+    OptionTable<S> rows(
+        "Network",
+        {row({"weights", "FILE.npz", "W1 (out x in), W2, ..., with b1, b2, ... or without"},
+             &S::weights, as_text()),
+         row({"batch", "FILE.npz",
+              "X (samples x features) and y (classes) or Y (samples x outputs)"},
+             &S::batch, as_text()),
+         row({"activation", "NAME", "of the hidden layers: " + activation_names()}, &S::activation,
+             as_activation()),
+         row({"loss", "NAME", loss_names()}, &S::loss, as_loss()),
+         row({"precision", "float|double", "(default: that of the weights)"}, &S::precision,
+             as_precision()),
+         row({"threads", "N", "of the matrix products, up to one for every processor"}, &S::threads,
+             as_whole(1, 1024))});
+    rows.add(group,
+             {row({"lr", "RATE",
+                   "learning rate of the steps that will follow (default: none, the best step "
+                   "length)"},
+                  &S::learning_rate, as_positive()),
+              row({"seed", "N", "of the random numbers in searches"}, &S::seed, as_seed())});
     std::vector<std::string> names;
     for (const Option& option : network_teleport_options().options()) {
       if (option.name != "state") names.push_back(option.name);  // no optimizer has one yet
@@ -83,7 +83,8 @@ const OptionTable<WeightsTeleportSpec>& weights_teleport_options() {
   return table;
 }
 
-WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked) {
+WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked,
+                                       const std::function<void(const std::string&)>& warn) {
   WeightsTeleportSpec spec = asked;
   if (spec.weights.empty()) {
     throw OptionError("weights", "missing, allowed is an .npz file with W1, W2, ...");
@@ -91,7 +92,8 @@ WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked) {
   if (spec.batch.empty()) {
     throw OptionError("batch", "missing, allowed is an .npz file with X and y or Y");
   }
-  set_threads(static_cast<int>(spec.threads));
+  const ThreadScope threads(static_cast<int>(spec.threads));
+  tell_of_fewer_threads(threads, warn);
   const ArrayMap arrays = read_npz(spec.weights);
   if (!spec.precision) spec.precision = precision_of(arrays);
   return *spec.precision == Precision::float32 ? teleport_in<float>(spec, arrays)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,7 @@ struct WeightsTeleportResult {
 };
 
 /// Throws OptionError; an InvalidArgument names the file.
-WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& spec);
+WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& spec,
+                                       const std::function<void(const std::string&)>& warn);
 
 }  // namespace symport::lab

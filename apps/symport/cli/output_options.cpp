@@ -7,30 +7,22 @@ namespace symport::cli {
 
 namespace {
 
-constexpr const char* group = "Output";
-
-lab::Option option(std::string name, std::string value, std::string help) {
-  return {std::move(name), std::move(value), std::move(help), group, lab::Role::execution};
-}
-
 const lab::OptionTable<OutputOptions>& table() {
   using S = OutputOptions;
-  static const lab::OptionTable<S> rows{
-      row(option("out", "DIR", "write the run to this directory, new or empty"), &S::out,
-          lab::as_text()),
-      row(option("report", "FILE.html",
-                 "write a page with figures at the end (see symport report)"),
-          &S::report, lab::as_text()),
-      row(option("figures", "DIR", "write every figure as SVG into this directory too"),
-          &S::figures, lab::as_text()),
-      row(option("force", "",
-                 "let --out (and --report) replace the files of an earlier run; all others stay"),
-          &S::force, lab::as_switch()),
-      row(option("json", "", "the result as one JSON object on stdout"), &S::json,
-          lab::as_switch()),
-      row(option("quiet", "", "nothing but errors on stderr"), &S::quiet, lab::as_switch()),
-      row(option("no-progress", "", "no progress line"), &S::no_progress, lab::as_switch()),
-  };
+  static const lab::OptionTable<S> rows(
+      "Output",
+      {row({"out", "DIR", "write the run to this directory, new or empty"}, &S::out,
+           lab::as_text()),
+       row({"report", "FILE.html", "write a page with figures at the end (see symport report)"},
+           &S::report, lab::as_text()),
+       row({"figures", "DIR", "write every figure as SVG into this directory too"}, &S::figures,
+           lab::as_text()),
+       row({"force", "",
+            "let --out (and --report) replace the files of an earlier run; all others stay"},
+           &S::force, lab::as_switch()),
+       row({"json", "", "the result as one JSON object on stdout"}, &S::json, lab::as_switch()),
+       row({"quiet", "", "nothing but errors on stderr"}, &S::quiet, lab::as_switch()),
+       row({"no-progress", "", "no progress line"}, &S::no_progress, lab::as_switch())});
   return rows;
 }
 

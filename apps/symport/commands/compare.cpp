@@ -5,6 +5,7 @@
 #include "commands/all.hpp"
 #include "commands/report_file.hpp"
 #include "commands/texts.hpp"
+#include "lab/options/threads.hpp"
 #include "terminal/interruption.hpp"
 #include "terminal/progress.hpp"
 
@@ -70,6 +71,11 @@ int run_compare(const Arguments& arguments) {
     for (const char* name : {config_name, runs_name, result_name}) {
       RunDirectory::refuse_link(options.out, name, "--out");
     }
+  }
+  if (!output.quiet) {
+    const ThreadScope threads(static_cast<int>(options.network.threads));
+    tell_of_fewer_threads(
+        threads, [](const std::string& text) { print_error("symport compare: " + text + "\n"); });
   }
   const compare::Comparison result = compare_with_progress(options, output);
   if (result.seeds.empty()) {

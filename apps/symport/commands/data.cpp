@@ -22,15 +22,14 @@ struct DataCommandOptions {
 const OptionTable<DataCommandOptions>& data_command_options() {
   using S = DataCommandOptions;
   static const OptionTable<S> table = [] {
-    OptionTable<S> rows{
-        row({.name = "action",
-             .value = "ACTION",
-             .help = "list, fetch or describe",
-             .positional = true},
-            &S::action, as_text()),
-        row({.name = "name", .value = "NAME", .help = "of the set", .positional = true}, &S::name,
-            as_text()),
-    };
+    OptionTable<S> rows(
+        "Data", {row({.name = "action",
+                      .value = "ACTION",
+                      .help = "list, fetch or describe",
+                      .positional = true},
+                     &S::action, as_text()),
+                 row({.name = "name", .value = "NAME", .help = "of the set", .positional = true},
+                     &S::name, as_text())});
     return rows.include(data_options(), &S::where);
   }();
   return table;

@@ -162,8 +162,9 @@ struct DemoOptions {
 };
 
 const OptionTable<DemoOptions>& demo_options() {
-  static const OptionTable<DemoOptions> table{
-      row({"seed", "N", "seed of the random numbers in searches"}, &DemoOptions::seed, as_seed())};
+  static const OptionTable<DemoOptions> table(
+      "Options", {row({"seed", "N", "seed of the random numbers in searches"}, &DemoOptions::seed,
+                      as_seed())});
   return table;
 }
 

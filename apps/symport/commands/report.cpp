@@ -88,16 +88,15 @@ struct ReportOptions {
 
 const OptionTable<ReportOptions>& report_options() {
   using S = ReportOptions;
-  static const OptionTable<S> table{
-      row({.name = "dir",
-           .value = "DIR...",
-           .help = "run directories, or directories that hold some",
-           .positional = true,
-           .many = true},
-          &S::directories, as_text()),
-      row({"title", "TEXT", "heading of the page (default: the problems' names)", "Output"},
-          &S::title, as_text()),
-  };
+  static const OptionTable<S> table(
+      "Output", {row({.name = "dir",
+                      .value = "DIR...",
+                      .help = "run directories, or directories that hold some",
+                      .positional = true,
+                      .many = true},
+                     &S::directories, as_text()),
+                 row({"title", "TEXT", "heading of the page (default: the problems' names)"},
+                     &S::title, as_text())});
   return table;
 }
 

@@ -49,21 +49,20 @@ struct ReproduceOptions {
 
 const OptionTable<ReproduceOptions>& reproduce_options() {
   using S = ReproduceOptions;
-  static const OptionTable<S> table{
-      row({.name = "figure",
-           .value = "FIGURE...",
-           .help = "directories below experiments/ (default: all of them)",
-           .positional = true,
-           .many = true},
-          &S::figures, as_text()),
-      row({"quick", "", "small sizes, minutes (the default)", "Run"}, &S::quick, as_switch()),
-      row({"full", "", "the paper's sizes, hours", "Run"}, &S::full, as_switch()),
-      row({"continue", "", "keep the runs that are complete, go on with the others", "Run"},
-          &S::resume, as_switch()),
-      row({"experiments", "DIR", "where experiments are (default ./experiments)", "Run"},
-          &S::experiments, as_text()),
-      row({"data-dir", "DIR", "where fetched data sets are", "Run"}, &S::data_dir, as_text()),
-  };
+  static const OptionTable<S> table(
+      "Run", {row({.name = "figure",
+                   .value = "FIGURE...",
+                   .help = "directories below experiments/ (default: all of them)",
+                   .positional = true,
+                   .many = true},
+                  &S::figures, as_text()),
+              row({"quick", "", "small sizes, minutes (the default)"}, &S::quick, as_switch()),
+              row({"full", "", "the paper's sizes, hours"}, &S::full, as_switch()),
+              row({"continue", "", "keep the runs that are complete, go on with the others"},
+                  &S::resume, as_switch()),
+              row({"experiments", "DIR", "where experiments are (default ./experiments)"},
+                  &S::experiments, as_text()),
+              row({"data-dir", "DIR", "where fetched data sets are"}, &S::data_dir, as_text())});
   return table;
 }
 

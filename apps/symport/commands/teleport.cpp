@@ -23,7 +23,8 @@ int run_teleport(const Arguments& arguments) {
   if (std::filesystem::exists(*options.out) && !options.force) {
     throw OptionError("out", fmt::format("'{}' exists; --force replaces it", *options.out));
   }
-  const WeightsTeleportResult result = teleport_weights(spec);
+  const WeightsTeleportResult result = teleport_weights(
+      spec, [](const std::string& text) { print_error("symport teleport: " + text + "\n"); });
   const Certificate& certificate = result.certificate;
   if (certificate.accepted) write_npz(*options.out, result.model);
 

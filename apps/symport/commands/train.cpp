@@ -47,12 +47,13 @@ std::vector<Option> options() {
 
 /// The options of the run in `directory`, with what may be changed when it goes on.
 Arguments resumed(const Arguments& arguments, const std::string& directory) {
-  for (const Option& option : options()) {
-    const bool fixed = option.role == Role::identity || option.name == "out";
-    if (fixed && option.name != config_option && arguments.has(option.name)) {
-      throw OptionError(option.name,
-                        "cannot be combined with --resume; it is taken from config.toml");
-    }
+  std::vector<std::string> fixed{"out"};
+  for (const Option& option : network_run_options().options()) {
+    if (option.role == Role::identity) fixed.push_back(option.name);
+  }
+  for (const std::string& name : fixed) {
+    if (!arguments.has(name)) continue;
+    throw OptionError(name, "cannot be combined with --resume; it is taken from config.toml");
   }
   Arguments all = arguments;
   const std::string file = (std::filesystem::path(directory) / "config.toml").string();

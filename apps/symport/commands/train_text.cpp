@@ -52,6 +52,10 @@ std::string train_text(const NetworkResult& result, const Style& style) {
   text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
                       tally.total(), result.spec.how.symmetry, tally.accepted, tally.largest_drift,
                       result.loss_invariant ? "" : " (not loss-invariant)");
+  if (tally.at_rounding_level > 0) {
+    text += fmt::format("{} with the loss at rounding level; largest relative change {:.3g}\n",
+                        tally.at_rounding_level, tally.largest_relative_change);
+  }
   if (tally.first_refusal) {
     text += fmt::format("first refusal, at {} {}: {}\n", index, tally.first_refusal->step,
                         tally.first_refusal->reason);

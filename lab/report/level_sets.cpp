@@ -8,11 +8,9 @@
 #include <limits>
 #include <map>
 
-#include "lab/options/registry.hpp"
 #include "lab/report/contours.hpp"
 #include "lab/report/sentences.hpp"
 #include "lab/text/errors.hpp"
-#include "lab/text/parse_numbers.hpp"
 #include "symport/search/teleport.hpp"
 
 namespace symport::lab::report {
@@ -24,16 +22,14 @@ constexpr std::size_t grid_size = 240, level_count = 14, teleport_lines = 4;
 bool same_loss(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
 /// The point that the teleport of row `row` left, if it can be told.
-std::optional<Vector> left_point(const Run& run, std::size_t row, double loss_before,
+std::optional<Vector> left_point(const RunRecord& run, std::size_t row, double loss_before,
                                  const Objective& function) {
   const TraceColumns& trace = run.trace;
   Vector w(2);
   if (row == 0) {
-    const auto start = run.config.find("start");
-    if (start == run.config.end()) return std::nullopt;
-    const std::vector<double> numbers = parse_list(start->second);
-    if (numbers.size() != 2) return std::nullopt;
-    w << numbers[0], numbers[1];
+    const auto& start = std::get<FunctionRunSpec>(run.spec).start;
+    if (!start || start->size() != 2) return std::nullopt;
+    w << (*start)[0], (*start)[1];
   } else {
     const std::vector<double>& steps = trace[trace.index];
     if (steps[row] - steps[row - 1] != 1.0 || !trace.has("learning_rate")) return std::nullopt;
@@ -91,7 +87,7 @@ std::vector<LevelLine> level_lines(const Grid& grid, double minimum,
 
 }  // namespace
 
-Trajectory trajectory(const Run& run, const Objective& function) {
+Trajectory trajectory(const RunRecord& run, const Objective& function) {
   const TraceColumns& trace = run.trace;
   std::map<double, const Certificate*> accepted;
   for (const Certificate& certificate : run.teleports) {
@@ -121,16 +117,16 @@ Trajectory trajectory(const Run& run, const Objective& function) {
   return way;
 }
 
-std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
-  const Run& first = experiment.first();
-  if (first.command != "optimize" || !first.trace.has("x2") || first.trace.has("x3")) return {};
+std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
+  const RunRecord& first = problem.first();
+  const auto* spec = std::get_if<FunctionRunSpec>(&first.spec);
+  if (spec == nullptr || !first.trace.has("x2") || first.trace.has("x3")) return {};
   const std::string origin = (first.directory / "config.toml").string() + ": function";
-  const Problem problem =
-      blaming(origin, [&] { return make_problem(first.config.at("function")); });
-  const TestFunction& function = *problem.function;
+  const FunctionProblem named = with_origin(origin, [&] { return make_problem(spec->function); });
+  const TestFunction& function = *named.function;
   if (function.dimension() != 2) {
     throw UsageError(origin, fmt::format("found '{}' of {} variables, but trace.csv has 2",
-                                         problem.specification, function.dimension()));
+                                         named.specification, function.dimension()));
   }
   const auto value = [&](Point p) { return function.value(Vector{{p.x, p.y}}); };
 
@@ -139,7 +135,7 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   figure.minimizer = Point{minimizer[0], minimizer[1]};
   double nearest = std::numeric_limits<double>::infinity();
   bool inexact = false, several = false;
-  for (const RunSeries& series : experiment.series) {
+  for (const RunSeries& series : problem.series) {
     if (!series.example->trace.has("x2")) continue;
     Trajectory way = trajectory(*series.example, function);
     way.name = series.name;
@@ -159,12 +155,12 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   figure.box = box_around(figure.trajectories, *figure.minimizer);
   figure.levels = level_lines(sample(value, figure.box, grid_size, grid_size), function.minimum(),
                               figure.trajectories);
-  figure.finding = level_finding(experiment, default_drift_tolerance<double>(), nearest);
+  figure.finding = level_finding(problem, default_drift_tolerance<double>(), nearest);
   figure.note = fmt::format("{} = {}; level lines in equal ratios, the cross is the minimum.",
-                            problem.specification, function.formula());
+                            named.specification, function.formula());
   if (several)
     figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
-                               experiment.series.front().example->seed);
+                               problem.series.front().example->seed());
   if (inexact) {
     figure.note +=
         " Dashed jumps begin at the row before the teleport: the trace has no nearer point.";

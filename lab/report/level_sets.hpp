@@ -13,10 +13,10 @@ namespace symport::lab::report {
 /// each teleport. A trace has only the point after it; the point before is the start, or one step
 /// of gradient descent from the row before, and is taken only if its loss is the one that the
 /// certificate gives. Else the frame is missing, and the jump begins at the last row.
-Trajectory trajectory(const Run& run, const Objective& function);
+Trajectory trajectory(const RunRecord& run, const Objective& function);
 
 /// The way of the example of each series over the function's level lines; nothing where the
-/// experiment is not about a named function of two variables.
-std::optional<LevelSetFigure> level_sets(const Experiment& experiment);
+/// problem is not about a named function of two variables.
+std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem);
 
 }  // namespace symport::lab::report

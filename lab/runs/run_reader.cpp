@@ -14,11 +14,11 @@
 #include <set>
 #include <sstream>
 
-#include "lab/config/config_file.hpp"
+#include "lab/config/config_reader.hpp"
 #include "lab/text/errors.hpp"
 #include "symport/core/version.hpp"
 
-namespace symport::lab::report {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -121,52 +121,16 @@ std::vector<Certificate> read_teleports(const fs::path& file) {
   return teleports;
 }
 
-void read_configuration(Run& run) {
-  const fs::path file = run.directory / "config.toml";
-  run.config_text = read_text(file);
-  for (const ConfigValue& value : read_config_values(file, file.string())) {
-    if (!value.text) {
-      throw UsageError(value.origin,
-                       "allowed is a string, a number, true, false or a list of numbers");
-    }
-    if (value.name == "command") {
-      run.command = *value.text;
-    } else if (value.name == "seed") {
-      run.seed = *value.text;
-    } else {
-      run.config[value.name] = *value.text;
-    }
+RunStatus status_field(const json& object, const std::string& place) {
+  const std::string text = text_field(object, "status", place);
+  for (const RunStatus status :
+       {RunStatus::step_limit, RunStatus::converged, RunStatus::diverged, RunStatus::interrupted}) {
+    if (text == to_string(status)) return status;
   }
-  if (run.command != "optimize" && run.command != "train") {
-    throw UsageError(file.string() + ": command",
-                     fmt::format("found '{}', allowed is optimize, train", run.command));
-  }
-  for (const char* key : {"optimizer", "lr", "teleport"}) {
-    if (!run.config.contains(key)) throw UsageError(file.string(), fmt::format("no key '{}'", key));
-  }
-  const char* problem = run.command == "optimize" ? "function" : "data";
-  if (!run.config.contains(problem)) {
-    throw UsageError(file.string(), fmt::format("no key '{}'", problem));
-  }
-}
-
-Run read_run(const fs::path& directory) {
-  Run run;
-  run.directory = directory;
-  read_configuration(run);
-  const std::string file = (directory / "summary.json").string();
-  const json summary = parse_json(read_text(file), file);
-  run.version = text_field(summary, "version", file);
-  check_version(run.version, file + ": version");
-  run.status = text_field(summary, "status", file);
-  if (summary.contains("machine")) run.machine = text_field(summary, "machine", file);
-  if (summary.contains("loss_invariant")) {
-    run.loss_invariant = truth_field(summary, "loss_invariant", file);
-  }
-  const fs::path trace = directory / "trace.csv";
-  run.trace = parse_trace(read_text(trace), trace.string());
-  run.teleports = read_teleports(directory / "teleports.jsonl");
-  return run;
+  throw UsageError(place + ": status",
+                   fmt::format("found '{}', allowed is step_limit, converged, diverged or "
+                               "interrupted",
+                               text));
 }
 
 /// The run directories at or below `root`.
@@ -205,6 +169,27 @@ std::pair<int, int> release(const std::string& version) {
 
 }  // namespace
 
+RunRecord read_run(const fs::path& directory) {
+  RunRecord run;
+  run.directory = directory;
+  const std::string config = (directory / "config.toml").string();
+  run.config_text = read_config_text(config, config);
+  run.spec = parse_run_config(run.config_text, config);
+  const std::string file = (directory / "summary.json").string();
+  const json summary = parse_json(read_text(file), file);
+  run.version = text_field(summary, "version", file);
+  check_version(run.version, file + ": version");
+  run.status = status_field(summary, file);
+  if (summary.contains("machine")) run.machine = text_field(summary, "machine", file);
+  if (summary.contains("loss_invariant")) {
+    run.loss_invariant = truth_field(summary, "loss_invariant", file);
+  }
+  const fs::path trace = directory / "trace.csv";
+  run.trace = parse_trace(read_text(trace), trace.string());
+  run.teleports = read_teleports(directory / "teleports.jsonl");
+  return run;
+}
+
 void check_version(const std::string& version, const std::string& origin) {
   const std::pair<int, int> found = release(version),
                             own = release(std::string(symport::version()));
@@ -215,8 +200,8 @@ void check_version(const std::string& version, const std::string& origin) {
                                version, own.first, own.second));
 }
 
-std::vector<Run> read_runs(const std::vector<std::string>& directories) {
-  std::vector<Run> runs;
+std::vector<RunRecord> read_runs(const std::vector<std::string>& directories) {
+  std::vector<RunRecord> runs;
   std::set<fs::path> known;
   for (const std::string& name : directories) {
     try {
@@ -230,4 +215,4 @@ std::vector<Run> read_runs(const std::vector<std::string>& directories) {
   return runs;
 }
 
-}  // namespace symport::lab::report
+}  // namespace symport::lab

@@ -9,14 +9,16 @@
 #include <sstream>
 
 #include "lab/runs/machine.hpp"
+#include "lab/runs/run_config.hpp"
 #include "lab/text/json_forms.hpp"
+#include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::lab {
 
 namespace {
 
-Json json_row(const TrainingRow& row, const char* index) {
+Json json_row(const NetworkRow& row, const char* index) {
   return {{index, row.index},
           {"train_loss", json_number(row.train_loss)},
           {"valid_loss", json_number(row.valid_loss)},
@@ -27,7 +29,7 @@ Json json_row(const TrainingRow& row, const char* index) {
           {"seconds", json_number(row.seconds)}};
 }
 
-Json json_certificates(const TrainingResult& result) {
+Json json_certificates(const NetworkResult& result) {
   Json list = Json::array();
   for (const Certificate& certificate : result.teleports) {
     list.push_back(json_certificate(certificate));
@@ -36,23 +38,24 @@ Json json_certificates(const TrainingResult& result) {
   return list;
 }
 
-std::string csv(const TrainingResult& result) {
+std::string csv(const NetworkResult& result) {
   std::string text = fmt::format(
       "{},train_loss,valid_loss,valid_accuracy,grad_sq,learning_rate,evaluations,seconds\n",
-      result.minibatch ? "epoch" : "step");
-  for (const TrainingRow& row : result.rows) {
+      result.spec.minibatch() ? "epoch" : "step");
+  for (const NetworkRow& row : result.rows) {
     fmt::format_to(std::back_inserter(text),
                    "{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{},{:.9f}\n", row.index,
-                   row.train_loss, row.valid_loss, row.valid_accuracy, row.grad_sq,
-                   row.learning_rate, row.evaluations, row.seconds);
+                   unsigned_nan(row.train_loss), unsigned_nan(row.valid_loss),
+                   unsigned_nan(row.valid_accuracy), unsigned_nan(row.grad_sq), row.learning_rate,
+                   row.evaluations, row.seconds);
   }
   return text;
 }
 
 }  // namespace
 
-std::string train_json(const TrainingResult& result) {
-  const TrainingOptions& options = result.options;
+std::string json_of(const NetworkResult& result) {
+  const NetworkRunSpec& spec = result.spec;
   Json json{
       {"status", to_string(result.status)},
       {"final_loss",
@@ -60,18 +63,18 @@ std::string train_json(const TrainingResult& result) {
       {"updates", result.steps},
       {"evaluations", json_number(result.evaluations)},
       {"seconds", result.seconds},
-      {"data", options.data},
-      {"layers", options.layers},
-      {"activation", options.activation.name()},
-      {"loss", options.loss->name()},
-      {"optimizer", options.optimizer},
-      {"learning_rate", *options.learning_rate},
-      {"schedule", options.teleport.to_string()},
-      {"symmetry", options.how.symmetry},
+      {"data", spec.data},
+      {"layers", spec.layers},
+      {"activation", spec.activation.name()},
+      {"loss", spec.loss->name()},
+      {"optimizer", spec.optimizer},
+      {"learning_rate", spec.learning_rate->text()},
+      {"schedule", spec.teleport.to_string()},
+      {"symmetry", spec.how.symmetry},
       {"loss_invariant", result.loss_invariant},
-      {"search", options.how.search},
-      {"precision", to_string(options.precision)},
-      {"seed", options.seed},
+      {"search", spec.how.how.search},
+      {"precision", to_string(spec.precision)},
+      {"seed", spec.seed},
       {"machine", machine_text()},
       {"version", version()},
   };
@@ -81,42 +84,46 @@ std::string train_json(const TrainingResult& result) {
                     {"accuracy", json_number(result.test_accuracy)}};
   }
   Json rows = Json::array();
-  for (const TrainingRow& row : result.rows) {
-    rows.push_back(json_row(row, result.minibatch ? "epoch" : "step"));
+  for (const NetworkRow& row : result.rows) {
+    rows.push_back(json_row(row, result.spec.minibatch() ? "epoch" : "step"));
   }
-  json[result.minibatch ? "epochs" : "steps"] = std::move(rows);
+  json[result.spec.minibatch() ? "epochs" : "steps"] = std::move(rows);
   json["teleports"] = json_certificates(result);
   return json_text(json);
 }
 
-void write_training(const TrainingResult& result, RunDirectory& directory) {
+void write_results(const NetworkResult& result, RunDirectory& directory) {
   directory.write("model.npz", result.model);
-  directory.write("config.toml", training_config(result.options));
   directory.write("trace.csv", csv(result));
   std::string teleports;
   for (const Json& certificate : json_certificates(result)) teleports += json_line(certificate);
   directory.write("teleports.jsonl", teleports);
-  directory.write("summary.json", train_json(result));
+  directory.write("summary.json", json_of(result));
 }
 
-std::string optimize_json(const Optimization& run) {
-  const RunSummary& summary = run.summary();
-  const OptimizeOptions& options = run.options();
-  const auto rate = run.constant_rate();
+void write_run(const NetworkResult& result, RunDirectory& directory) {
+  directory.write("config.toml", config_of(result.spec));
+  write_results(result, directory);
+}
+
+std::string json_of(const FunctionResult& result) {
+  const RunSummary& summary = result.summary;
+  const FunctionRunSpec& spec = result.spec;
+  const auto rate = spec.learning_rate->constant();
   Json json{
       {"status", to_string(summary.status)},
       {"final_loss", json_number(summary.final_loss)},
       {"final_grad_sq", json_number(summary.final_grad_sq)},
-      {"x", json_numbers(run.x())},
+      {"x", json_numbers(result.x)},
       {"steps", summary.steps},
-      {"function", options.function},
-      {"optimizer", options.optimizer},
-      {"learning_rate", rate ? Json(*rate) : Json(*options.learning_rate)},
-      {"schedule", options.teleport.to_string()},
-      {"search", options.search},
-      {"objective", to_string(*options.objective)},
-      {"state", to_string(options.state)},
-      {"seed", options.seed},
+      {"function", spec.function},
+      {"optimizer", spec.optimizer},
+      {"learning_rate", rate ? Json(*rate) : Json(spec.learning_rate->text())},
+      {"schedule", spec.teleport.to_string()},
+      {"search", spec.how.search},
+      {"objective", to_string(*spec.how.objective)},
+      {"state", to_string(spec.how.state)},
+      {"seed", spec.seed},
       {"evaluations", json_number(summary.evaluations)},
       {"seconds", summary.seconds},
       {"version", version()},
@@ -129,18 +136,18 @@ std::string optimize_json(const Optimization& run) {
   return json_text(json);
 }
 
-void write_run(const Optimization& run, RunDirectory& directory,
+void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder) {
-  directory.write(folder / "config.toml", run.config());
+  directory.write(folder / "config.toml", config_of(result.spec, result.formula));
   std::ostringstream trace;
-  write_csv(run.summary().trace, trace);
+  write_csv(result.summary.trace, trace);
   directory.write(folder / "trace.csv", trace.view());
   std::string teleports;
-  for (const Certificate& certificate : run.summary().teleports) {
+  for (const Certificate& certificate : result.summary.teleports) {
     teleports += json_line(json_certificate(certificate));
   }
   directory.write(folder / "teleports.jsonl", teleports);
-  directory.write(folder / "summary.json", optimize_json(run));
+  directory.write(folder / "summary.json", json_of(result));
 }
 
 }  // namespace symport::lab

@@ -52,7 +52,7 @@ TEST_F(ReportCommand, WritesOnePageAndSaysWhatItShows) {
   EXPECT_EQ(result["figures"][0]["id"], "level-sets");
   EXPECT_EQ(result["figures"][1]["series"].size(), 2u);
   EXPECT_EQ(result["figures"][1]["series"][0]["points"], 11);
-  EXPECT_EQ(result["figures"][1]["verdict"], "seen");
+  EXPECT_EQ(result["figures"][1]["verdict"], "as expected");
   const json summary = json::parse(read_file(teleport + "/summary.json"));
   EXPECT_THAT(result["figures"][1]["finding"].get<std::string>(), HasSubstr("0.000945 with"));
   EXPECT_NEAR(summary["final_loss"].get<double>(), 0.000945, 1e-6);
@@ -67,7 +67,7 @@ TEST_F(ReportCommand, SaysWhenTeleportationDidNotHelp) {
   made_run("runs/once", {"optimize", "rosenbrock", "--teleport", "0"});
   const Finished run = report({directory_ / "runs"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("Teleportation did not help here. [not seen]"));
+  EXPECT_THAT(run.out, HasSubstr("Teleportation did not help here. [not confirmed]"));
 }
 
 TEST_F(ReportCommand, SeedsBecomeOneSeriesAndProblemsSections) {
@@ -172,7 +172,7 @@ TEST_F(ReportCommand, ADivergedRunIsReportedAsThat) {
   const Finished finished = report({run});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_THAT(finished.out, HasSubstr("diverged"));
-  EXPECT_THAT(finished.out, HasSubstr("[not seen]"));
+  EXPECT_THAT(finished.out, HasSubstr("[not confirmed]"));
 }
 
 TEST_F(ReportCommand, AHostileNameIsText) {

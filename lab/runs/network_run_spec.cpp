@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "lab/runs/network_run_spec.hpp"
+
+#include <cmath>
+
+#include "lab/text/parse_numbers.hpp"
+
+namespace symport::lab {
+
+namespace {
+
+bool minibatch(const NetworkRunSpec& spec) { return spec.minibatch(); }
+
+Codec<std::string> as_data() {
+  return {[](const std::string& text) { return text; },
+          [](const std::string& name) { return ConfigValue(absolute_data_name(name)); }};
+}
+
+Codec<Initialization> as_initialization() {
+  return {[](const std::string& text) { return parse_initialization(text); },
+          [](const Initialization& init) { return ConfigValue(std::string(to_string(init))); }};
+}
+
+using Rows = std::vector<OptionRow<NetworkRunSpec>>;
+
+/// What is trained on what.
+OptionTable<NetworkRunSpec> problem_options() {
+  using S = NetworkRunSpec;
+  const UsualNetworkRun usual, regression = generated_sets().front().usual;
+  OptionTable<S> rows(
+      "Data",
+      {row({"data", "SET",
+            "mnist, fashion-mnist, cifar10 (symport data fetch gets them); idx:DIR; csv:FILE; an "
+            ".npz file with X (samples x features) and y (classes) or Y (samples x outputs); or "
+            "regression: the paper's, generated from the seed"},
+           &S::data, as_data()),
+       row({"test", "SET",
+            "another such set to test on at the end (default: its own test set, if any)"},
+           &S::test, as_data()),
+       row({"samples", "N",
+            fmt::format("only the first N samples; regression: how many to generate (default {})",
+                        generated_sets().front().samples)},
+           &S::samples, as_whole(1)),
+       row({"validation", "N", "samples kept for validation, drawn by the seed"}, &S::validation,
+           as_whole())});
+  rows.include(data_options(), &S::where);
+  return rows.add(
+      "Network",
+      {row({"layers", "D0,D1,...",
+            fmt::format("widths from the features to the outputs (regression: {})",
+                        fmt::join(regression.layers, ","))},
+           &S::layers, as_layers()),
+       row({"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ..."},
+           &S::weights, as_path()),
+       row({"activation", "NAME", "of the hidden layers: " + activation_names()}, &S::activation,
+           as_activation()),
+       row({"bias", "", "layers have biases"}, &S::biases, as_switch()),
+       row({"loss", "NAME", loss_names()}, &S::loss, as_loss()),
+       row({"init", "NAME",
+            fmt::format("fan_in, unit, he, glorot (default {}; regression: {})",
+                        to_string(usual.init), to_string(regression.init))},
+           &S::init, as_initialization()),
+       row({"precision", "float|double", ""}, &S::precision, as_precision())});
+}
+
+/// How it is trained.
+Rows run_rows() {
+  using S = NetworkRunSpec;
+  const UsualNetworkRun usual, regression = generated_sets().front().usual;
+  return {
+      row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
+          as_name_of(optimizers())),
+      row({"lr", "RATE|auto",
+           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or "
+                       "auto, which measures the step (gd on full batches) (default {}; "
+                       "regression: {})",
+                       usual.learning_rate, regression.learning_rate)},
+          &S::learning_rate, as_rate()),
+      row({"batch", "N|full", "samples of a mini-batch"}, &S::batch, or_word("full", as_whole(1))),
+      row({"epochs", "N",
+           fmt::format("passes over the data (default {}; regression: {})", usual.epochs,
+                       regression.steps)},
+          &S::epochs, as_whole())
+          .in_role(Role::length),
+      row({"steps", "N", "the same for full batches"}, &S::steps, as_whole()).in_role(Role::length),
+      row({"patience", "N", "stop when the validation loss has not fallen for N epochs; 0: never"},
+          &S::patience, as_whole())
+          .when(minibatch),
+      row({"train-loss", "exact|running",
+           "of a row: that of the whole training set, which costs a pass over it, or the mean of "
+           "the epoch's mini-batches"},
+          &S::train_loss, as_choice<TrainLoss>({TrainLoss::exact, TrainLoss::running}))
+          .when(minibatch),
+      row({"threads", "N", "of the matrix products, up to one for every processor"}, &S::threads,
+          as_whole(1, 1024)),
+      row({"seed", "N", "of generated data, weights, order and searches"}, &S::seed, as_seed()),
+      row({"checkpoint-every", "N",
+           "a checkpoint every N steps too (default: mini-batches after each epoch only, full "
+           "batches every 1000 steps); needs --out"},
+          &S::checkpoint_every, as_whole(1))
+          .in_role(Role::execution),
+  };
+}
+
+/// When it teleports.
+Rows teleport_rows() {
+  using S = NetworkRunSpec;
+  return {
+      row({"teleport", "SCHEDULE",
+           "steps (full batches) or epochs (mini-batches) at which to teleport: 5 | 0,10,20 | "
+           "0..40:10 | every:100 | every:100+99 | never"},
+          &S::teleport, as_schedule()),
+      row({"teleport-batches", "B",
+           "teleport on each of the first B mini-batches of such an epoch"},
+          &S::teleport_batches, as_whole(1))
+          .when(minibatch),
+      row({"teleport-batch-size", "N", "samples of a teleport batch (default: the mini-batch)"},
+          &S::teleport_batch_size, as_whole(1))
+          .when(minibatch),
+  };
+}
+
+/// Of a run of that data, widths, rate and length that were not given.
+void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
+  if (!spec.weights) {
+    if (spec.layers.empty()) spec.layers = usual.layers;
+    if (spec.layers.empty()) {
+      throw OptionError("layers", "missing, allowed are widths like 784,512,10, or --weights");
+    }
+    if (!spec.init) spec.init = usual.init;
+  }
+  if (!spec.learning_rate) spec.learning_rate = RateSpec{usual.learning_rate};
+  if (spec.minibatch()) {
+    if (!spec.epochs) spec.epochs = usual.epochs;
+  } else {
+    if (!spec.steps) spec.steps = spec.epochs.value_or(usual.steps);
+    spec.epochs.reset();
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Precision precision) {
+  return precision == Precision::float32 ? "float" : "double";
+}
+
+std::string_view to_string(TrainLoss kind) {
+  return kind == TrainLoss::exact ? "exact" : "running";
+}
+
+Codec<Precision> as_precision() {
+  return as_choice<Precision>({Precision::float32, Precision::float64});
+}
+
+Codec<Activation> as_activation() {
+  return {[](const std::string& text) { return Activation::parse(text); },
+          [](const Activation& activation) { return ConfigValue(activation.name()); }};
+}
+
+std::string activation_names() {
+  return "linear, leaky_relu[:a], relu, tanh, sigmoid, asinh, tanh_extended[:N], "
+         "sigmoid_extended[:N]";
+}
+
+Codec<Loss> as_loss() {
+  return {[](const std::string& text) { return Loss::parse(text); },
+          [](const Loss& loss) { return ConfigValue(loss.name()); }};
+}
+
+std::string loss_names() {
+  return "half_sum_squares, mean_squares, cross_entropy, each with :sum or :mean (default: "
+         "cross_entropy for y, half_sum_squares for Y)";
+}
+
+Codec<std::vector<Index>> as_layers() {
+  return {[](const std::string& text) {
+            const auto reject = [&] {
+              throw InvalidArgument("layers", fmt::format("'{}'", text),
+                                    "two or more widths separated by commas, whole numbers from 1 "
+                                    "to 1000000, such as 784,512,10");
+            };
+            std::vector<Index> widths;
+            for (const double width : parse_list(text)) {
+              if (!(width >= 1 && width <= 1e6 && width == std::floor(width))) reject();
+              widths.push_back(static_cast<Index>(width));
+            }
+            if (widths.size() < 2) reject();
+            return widths;
+          },
+          [](const std::vector<Index>& widths) {
+            return ConfigValue(std::vector<std::int64_t>(widths.begin(), widths.end()));
+          }};
+}
+
+const OptionTable<NetworkRunSpec>& network_run_options() {
+  static const OptionTable<NetworkRunSpec> table = [] {
+    OptionTable<NetworkRunSpec> rows = problem_options();
+    return rows.add("Run", run_rows())
+        .add(teleport_group, teleport_rows())
+        .include(network_teleport_options(), &NetworkRunSpec::how);
+  }();
+  return table;
+}
+
+NetworkRunSpec resolve(NetworkRunSpec spec) {
+  if (spec.data.empty()) {
+    throw OptionError("data",
+                      "missing, allowed is the name of a data set (symport data list), idx:DIR, "
+                      "csv:FILE, an .npz file with X and y or Y, or regression");
+  }
+  if (spec.weights && spec.init) throw OptionError("init", "cannot be combined with --weights");
+  if (spec.steps && spec.epochs) throw OptionError("steps", "cannot be combined with --epochs");
+  if (spec.steps && spec.minibatch()) {
+    throw OptionError("steps", "only full batches count steps; mini-batches take --epochs");
+  }
+  if (spec.patience > 0 && (spec.validation == 0 || !spec.minibatch())) {
+    throw OptionError("patience", "needs --validation and mini-batches (--batch N)");
+  }
+  const DataSource source = parse_data_source(spec.data);
+  require_label_fits(source, spec.where);
+  fill_usual(spec, source.usual_run());
+  if (spec.learning_rate->automatic() && spec.minibatch()) {
+    throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
+  }
+  spec.how = plan_teleport<double>(spec.how).spec;
+  return spec;
+}
+
+}  // namespace symport::lab

@@ -68,9 +68,11 @@ Checkpoint<Scalar> checkpoint() {
   c.epoch = 1;
   c.step = 2;
   c.w = VectorOf<Scalar>{{1, -2, 3}};
-  c.optimizer.first = c.w;
+  c.optimizer.add("velocity", StateKind::cotangent, 3);
+  c.optimizer["velocity"] = c.w;
+  c.optimizer.add("rate", StateKind::scalar, 1);
   c.trace.rows.push_back({});
-  c.trace.points.push_back(Vector{{1.0, 2.0}});
+  c.trace.points.push_back(Vector{{1.0, 2.0, -1.0}});
   c.epochs.push_back({});
   c.teleports.push_back({});
   c.teleports.back().reason = "no gain";

@@ -48,6 +48,7 @@
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
 #include "symport/optimizers/optimizer.hpp"
+#include "symport/optimizers/optimizer_state.hpp"
 #include "symport/optimizers/rmsprop.hpp"
 #include "symport/schedules/learning_rate.hpp"
 #include "symport/schedules/schedule.hpp"

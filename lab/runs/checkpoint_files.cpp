@@ -3,6 +3,7 @@
 
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
+#include "symport/training/checkpoint.hpp"
 
 namespace symport::lab {
 
@@ -53,6 +54,7 @@ std::optional<CheckpointFiles::Found> CheckpointFiles::load() const {
 }
 
 void CheckpointFiles::require_ours(const Found& found) const {
+  require_checkpoint_format(found.arrays, found.file.string());
   const auto require = [&](const char* name, const std::string& text, const char* other) {
     const auto array = found.arrays.find(name);
     if (array == found.arrays.end()) {

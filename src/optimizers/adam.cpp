@@ -15,10 +15,7 @@ Adam<Scalar>::Adam(const AdamOptions& options) : options_(options) {
 
 template <Real Scalar>
 OptimizerState<Scalar> Adam<Scalar>::init(Index dimension) const {
-  OptimizerState<Scalar> state;
-  state.first.setZero(dimension);
-  state.second.setZero(dimension);
-  return state;
+  return adam_state<Scalar>(dimension);
 }
 
 template <Real Scalar>

@@ -16,10 +16,7 @@ AdamW<Scalar>::AdamW(const AdamWOptions& options) : options_(options) {
 
 template <Real Scalar>
 OptimizerState<Scalar> AdamW<Scalar>::init(Index dimension) const {
-  OptimizerState<Scalar> state;
-  state.first.setZero(dimension);
-  state.second.setZero(dimension);
-  return state;
+  return adam_state<Scalar>(dimension);
 }
 
 template <Real Scalar>

@@ -57,12 +57,20 @@ struct Checkpointing {
   const Checkpoint<Scalar>* resume = nullptr;
 };
 
-/// A checkpoint as named arrays, for `write_npz`; numbers are kept bit for bit.
+/// A checkpoint as named arrays, for `write_npz`; numbers are kept bit for bit. Single numbers have
+/// no dimension (`step`, `evaluations`, ...), every column of a table is an array of its own
+/// (`trace.loss`, `teleports.drift`, ...), the buffers of the optimizer are `optimizer.NAME`, and
+/// `optimizer` lists their names and kinds. docs/training.md has the whole list.
 template <Real Scalar>
 ArrayMap checkpoint_arrays(const Checkpoint<Scalar>& checkpoint);
 /// The way back. Other arrays may stand beside those of the checkpoint. Throws InvalidArgument,
-/// naming file and array, when one is missing, has another type or shape, or another version.
+/// naming file and array, when one is missing, or has another type or shape; and as
+/// `require_checkpoint_format` does.
 template <Real Scalar>
 Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::string& file);
+
+/// Throws InvalidArgument, naming the file and the format that was found, unless these are arrays
+/// of the format that `checkpoint_arrays` writes.
+void require_checkpoint_format(const ArrayMap& arrays, const std::string& file);
 
 }  // namespace symport

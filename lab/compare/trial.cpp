@@ -123,12 +123,10 @@ Trial run_network(const TrialPlan& plan, Given given, const TrialWatcher& watche
   TrainingOptions options = read_training_options(given);
   options.seed = plan.seed;
   Observer observer(plan, watcher);
-  Index batches = 1;
   TrainingResult result = train_network(
       options, given, [] { return TrainingPlace{}; },
       {.watch =
            [&](const TrainingProgress& p) {
-             batches = p.steps;
              const auto steps =
                  static_cast<double>(p.minibatch ? p.epoch * p.steps + p.step : p.step);
              const Cost at{steps, p.evaluations, p.seconds};
@@ -136,22 +134,22 @@ Trial run_network(const TrialPlan& plan, Given given, const TrialWatcher& watche
              return observer.goes_on(at);
            },
        .epoch_done =
-           [&](const TrainingRow& row) {
-             const auto steps = static_cast<double>((row.index + 1) * batches);
-             observer.measured({steps, row.evaluations, row.seconds}, row.train_loss);
+           [&](const TraceRow& row) {
+             const Cost at{static_cast<double>(row.step), row.evaluations, row.seconds};
+             if (!std::isnan(row.loss) || row.step > 0) observer.measured(at, row.loss);
            },
        .warn = [](const std::string&) {}});
-  observer.trial().spent = {static_cast<double>(result.steps), result.evaluations, result.seconds};
+  const RunSummary& run = result.run;
+  observer.trial().spent = {static_cast<double>(run.steps), run.evaluations, run.seconds};
   observer.trial().loss_invariant = result.loss_invariant;
   if (!plan.folder.empty() && !interrupted()) {
     // Its directory repeats what was done, not what a budget would allow.
-    if (result.status == RunStatus::interrupted) result.status = RunStatus::step_limit;
-    result.options.length = static_cast<Index>(result.rows.size());
-    if (!result.minibatch) result.options.length = result.steps;
+    if (run.status == RunStatus::interrupted) result.run.status = RunStatus::step_limit;
+    result.options.length = result.minibatch() ? run.epochs : run.steps;
     RunDirectory directory(plan.folder, true, "--out");
     write_training(result, directory);
   }
-  return observer.finished(result.status, result.teleports);
+  return observer.finished(run.status, run.teleports);
 }
 
 }  // namespace
@@ -215,9 +213,9 @@ StartLoss start_loss(const Problem& problem, std::uint64_t seed, double spread) 
   const TrainingResult result =
       train_network(options, given, [] { return TrainingPlace{}; },
                     {.watch = [](const TrainingProgress&) { return true; },
-                     .epoch_done = [](const TrainingRow&) {},
+                     .epoch_done = [](const TraceRow&) {},
                      .warn = [](const std::string&) {}});
-  return {result.rows.at(0).train_loss, 0.0};
+  return {result.run.trace.rows.at(0).loss, 0.0};
 }
 
 Trial run_trial(const TrialPlan& plan, const TrialWatcher& watcher) {

@@ -53,11 +53,11 @@ bool run_one(const Experiment& experiment, const Given& options, const fs::path&
                       return TrainingPlace{directory.get(), resume};
                     },
                     {.watch = [](const TrainingProgress&) { return !interrupted(); },
-                     .epoch_done = [](const TrainingRow&) {},
+                     .epoch_done = [](const TraceRow&) {},
                      .warn = warn});
   if (alone) computing.unlock();
   write_training(result, *directory);
-  return result.status != RunStatus::interrupted;
+  return result.run.status != RunStatus::interrupted;
 }
 
 /// Calls job(0), ..., job(count - 1) on several threads; false once one of them was. The first

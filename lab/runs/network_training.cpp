@@ -104,7 +104,7 @@ class NetworkTraining {
       if (resumed) checkpoints.resume = &*resumed;
     }
     TrainingResult result = options_.batch ? run_minibatch(checkpoints) : run_full(checkpoints);
-    if (data_.test && result.status != RunStatus::interrupted) test(result);
+    if (data_.test && result.run.status != RunStatus::interrupted) test(result);
     result.options = options_;
     result.loss_invariant = plan_.symmetry().loss_invariant();
     result.model = mlp_arrays<Scalar>(network_, w_);
@@ -291,14 +291,9 @@ class NetworkTraining {
         return Validation{score.loss, score.accuracy};
       };
     }
-    RunSummary summary = train<Scalar>(training_, *optimizer_, w_, train_options);
-    TrainingResult result;
-    for (const TraceRow& row : summary.trace.rows) {
-      result.rows.push_back({row.step, row.loss, row.valid_loss, row.valid_accuracy, row.grad_sq,
-                             row.learning_rate, row.evaluations, row.seconds});
-    }
-    take_summary(summary, result);
-    return result;
+    return {.run = train<Scalar>(training_, *optimizer_, w_, train_options),
+            .model = {},
+            .options = {}};
   }
 
   /// Algorithm 2.
@@ -314,40 +309,23 @@ class NetworkTraining {
         .exact_training_loss = options_.train_loss == TrainLoss::exact,
         .seed = options_.seed};
     minibatch.checkpoints = checkpoints;
-    minibatch.watcher = [&](const MinibatchProgress& p) {
+    const Index batches = Batches(split_.training, *options_.batch, options_.seed).count();
+    minibatch.watcher = [&](const TraceRow& row) {
       return observer_.watch({.minibatch = true,
-                              .epoch = p.epoch,
-                              .epochs = p.epochs,
-                              .step = p.batch,
-                              .steps = p.batches,
+                              .epoch = row.epoch,
+                              .epochs = minibatch.epochs,
+                              .step = row.step - row.epoch * batches,
+                              .steps = batches,
                               .samples_a_step = *options_.batch,
-                              .loss = p.batch_loss,
-                              .evaluations = p.evaluations,
-                              .seconds = p.seconds});
+                              .loss = row.loss,
+                              .evaluations = row.evaluations,
+                              .seconds = row.seconds});
     };
-    const auto row_of = [](const EpochRow& row) -> TrainingRow {
-      return {row.epoch,   row.train_loss,    row.valid_loss,  row.valid_accuracy,
-              row.grad_sq, row.learning_rate, row.evaluations, row.seconds};
-    };
-    minibatch.on_epoch = [&](const EpochRow& row) { observer_.epoch_done(row_of(row)); };
-    MinibatchSummary summary = train_minibatch<Scalar>(
-        MlpObjective<Scalar>(network_, loss_), *data_.training, split_, *optimizer_, w_, minibatch);
-    TrainingResult result;
-    result.minibatch = true;
-    std::transform(summary.rows.begin(), summary.rows.end(), std::back_inserter(result.rows),
-                   row_of);
-    take_summary(summary, result);
-    return result;
-  }
-
-  /// What the summaries of both algorithms have in common.
-  template <class Summary>
-  void take_summary(Summary& summary, TrainingResult& result) const {
-    result.status = summary.status;
-    result.steps = summary.steps;
-    result.evaluations = summary.evaluations;
-    result.seconds = summary.seconds;
-    result.teleports = std::move(summary.teleports);
+    minibatch.on_row = observer_.epoch_done;
+    return {.run = train_minibatch<Scalar>(MlpObjective<Scalar>(network_, loss_), *data_.training,
+                                           split_, *optimizer_, w_, minibatch),
+            .model = {},
+            .options = {}};
   }
 
   void test(TrainingResult& result) const {

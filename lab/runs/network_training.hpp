@@ -8,37 +8,20 @@
 #include "lab/options/training_options.hpp"
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/run_directory.hpp"
-#include "symport/training/run_status.hpp"
-#include "symport/training/trace.hpp"
+#include "symport/training/run_summary.hpp"
 
 namespace symport::lab {
 
-/// One row of the result: a step of full batches, or an epoch of mini-batches.
-struct TrainingRow {
-  Index index = 0;
-  double train_loss = 0.0;
-  double valid_loss = 0.0;  ///< NaN without a validation set
-  double valid_accuracy = 0.0;
-  double grad_sq = 0.0;  ///< NaN for a running training loss
-  double learning_rate = 0.0;
-  double evaluations = 0.0;
-  double seconds = 0.0;
-};
-
 struct TrainingResult {
-  RunStatus status = RunStatus::step_limit;
-  bool minibatch = false;
-  Index steps = 0;  ///< updates made
-  double evaluations = 0.0;
-  double seconds = 0.0;
-  std::vector<TrainingRow> rows;
-  std::vector<Certificate> teleports;
+  RunSummary run;
   bool loss_invariant = true;
   Index test_samples = 0;  ///< 0: there is no test set
   double test_loss = 0.0;
   double test_accuracy = 0.0;  ///< NaN without classes
   ArrayMap model;              ///< the weights by name, as model.npz has them
   TrainingOptions options;     ///< resolved
+
+  bool minibatch() const { return run.trace.unit == RowUnit::epoch; }
 };
 
 /// How far a run is: `step` of `steps` (of mini-batches: within the epoch).
@@ -55,7 +38,7 @@ struct TrainingProgress {
 struct TrainingObserver {
   /// Before every step; returning false ends the run after it.
   std::function<bool(const TrainingProgress&)> watch;
-  std::function<void(const TrainingRow&)> epoch_done;
+  std::function<void(const TraceRow&)> epoch_done;  ///< in mini-batches, with every row
   std::function<void(const std::string&)> warn;
 };
 

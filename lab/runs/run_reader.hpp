@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "symport/search/certificate.hpp"
+#include "symport/training/trace_teleport.hpp"
 
 namespace symport::lab::report {
 
@@ -23,6 +24,10 @@ struct TraceColumns {
   const std::vector<double>& operator[](const std::string& name) const;
   /// The column that is minimised: "loss" or "train_loss".
   const std::vector<double>& loss() const;
+  /// The first row whose loss is known: with a running training loss that before training is not.
+  std::size_t first_loss() const;
+  /// The numbers of columns x1, x2, ...; 0 where the trace has no points.
+  std::size_t dimension() const;
 };
 
 /// All that a run directory says.
@@ -39,6 +44,7 @@ struct Run {
   bool loss_invariant = true;  ///< what its symmetry promises
   TraceColumns trace;
   std::vector<Certificate> teleports;
+  std::vector<TraceTeleport> jumps;  ///< the same teleports, as the trace has them
 };
 
 /// The runs in these directories: each holds one (it has a config.toml), or directories that do, at

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "lab/runs/run_writer.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -16,37 +12,55 @@ namespace symport::lab {
 
 namespace {
 
-Json json_row(const TrainingRow& row, const char* index) {
-  return {{index, row.index},
-          {"train_loss", json_number(row.train_loss)},
-          {"valid_loss", json_number(row.valid_loss)},
-          {"valid_accuracy", json_number(row.valid_accuracy)},
-          {"grad_sq", json_number(row.grad_sq)},
-          {"learning_rate", json_number(row.learning_rate)},
-          {"evaluations", json_number(row.evaluations)},
-          {"seconds", json_number(row.seconds)}};
+Json json_row(const TraceRow& row, RowUnit unit) {
+  Json json{{to_string(unit), unit == RowUnit::epoch ? row.epoch : row.step},
+            {"train_loss", json_number(row.loss)},
+            {"valid_loss", json_number(row.valid_loss)},
+            {"valid_accuracy", json_number(row.valid_accuracy)},
+            {"grad_sq", json_number(row.grad_sq)},
+            {"learning_rate", json_number(row.learning_rate)},
+            {"evaluations", json_number(row.evaluations)},
+            {"seconds", json_number(row.seconds)},
+            {"teleported", row.teleported}};
+  if (unit == RowUnit::epoch) json["step"] = row.step;
+  return json;
 }
 
-Json json_certificates(const TrainingResult& result) {
+/// The certificates with what the trace knows of their teleports.
+Json json_teleports(const RunSummary& run) {
   Json list = Json::array();
-  for (const Certificate& certificate : result.teleports) {
-    list.push_back(json_certificate(certificate));
-    list.back()["loss_invariant"] = result.loss_invariant;
+  for (std::size_t i = 0; i < run.teleports.size(); ++i) {
+    list.push_back(json_certificate(run.teleports[i]));
+    if (run.trace.teleports.empty()) continue;  // no trace was kept
+    const TraceTeleport& teleport = run.trace.teleports[i];
+    if (run.trace.unit == RowUnit::epoch) {
+      list.back()["epoch"] = teleport.epoch;
+      list.back()["batch"] = teleport.batch;
+    }
+    if (teleport.before.size() > 0) {
+      list.back()["x_before"] = json_numbers(teleport.before);
+      list.back()["x_after"] = json_numbers(teleport.after);
+    }
   }
   return list;
 }
 
-std::string csv(const TrainingResult& result) {
-  std::string text = fmt::format(
-      "{},train_loss,valid_loss,valid_accuracy,grad_sq,learning_rate,evaluations,seconds\n",
-      result.minibatch ? "epoch" : "step");
-  for (const TrainingRow& row : result.rows) {
-    fmt::format_to(std::back_inserter(text),
-                   "{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{},{:.9f}\n", row.index,
-                   row.train_loss, row.valid_loss, row.valid_accuracy, row.grad_sq,
-                   row.learning_rate, row.evaluations, row.seconds);
-  }
+Json json_teleports(const TrainingResult& result) {
+  Json list = json_teleports(result.run);
+  for (Json& teleport : list) teleport["loss_invariant"] = result.loss_invariant;
+  return list;
+}
+
+std::string lines_of(const Json& list) {
+  std::string text;
+  for (const Json& object : list) text += json_line(object);
   return text;
+}
+
+std::string csv(const Trace& trace, TraceLayout layout) {
+  std::ostringstream text;
+  write_csv(trace, text, layout);
+  return std::move(text).str();
 }
 
 }  // namespace
@@ -54,12 +68,11 @@ std::string csv(const TrainingResult& result) {
 std::string train_json(const TrainingResult& result) {
   const TrainingOptions& options = result.options;
   Json json{
-      {"status", to_string(result.status)},
-      {"final_loss",
-       json_number(result.rows.empty() ? std::nan("") : result.rows.back().train_loss)},
-      {"updates", result.steps},
-      {"evaluations", json_number(result.evaluations)},
-      {"seconds", result.seconds},
+      {"status", to_string(result.run.status)},
+      {"final_loss", json_number(result.run.final_loss)},
+      {"updates", result.run.steps},
+      {"evaluations", json_number(result.run.evaluations)},
+      {"seconds", result.run.seconds},
       {"data", options.data},
       {"layers", options.layers},
       {"activation", options.activation.name()},
@@ -74,6 +87,7 @@ std::string train_json(const TrainingResult& result) {
       {"seed", options.seed},
       {"machine", machine_text()},
       {"version", version()},
+      {"trace_version", Trace::version},
   };
   if (result.test_samples > 0) {
     json["test"] = {{"samples", result.test_samples},
@@ -81,21 +95,19 @@ std::string train_json(const TrainingResult& result) {
                     {"accuracy", json_number(result.test_accuracy)}};
   }
   Json rows = Json::array();
-  for (const TrainingRow& row : result.rows) {
-    rows.push_back(json_row(row, result.minibatch ? "epoch" : "step"));
+  for (const TraceRow& row : result.run.trace.rows) {
+    rows.push_back(json_row(row, result.run.trace.unit));
   }
-  json[result.minibatch ? "epochs" : "steps"] = std::move(rows);
-  json["teleports"] = json_certificates(result);
+  json[result.minibatch() ? "epochs" : "steps"] = std::move(rows);
+  json["teleports"] = json_teleports(result);
   return json_text(json);
 }
 
 void write_training(const TrainingResult& result, RunDirectory& directory) {
   directory.write("model.npz", result.model);
   directory.write("config.toml", training_config(result.options));
-  directory.write("trace.csv", csv(result));
-  std::string teleports;
-  for (const Json& certificate : json_certificates(result)) teleports += json_line(certificate);
-  directory.write("teleports.jsonl", teleports);
+  directory.write("trace.csv", csv(result.run.trace, TraceLayout::training));
+  directory.write("teleports.jsonl", lines_of(json_teleports(result)));
   directory.write("summary.json", train_json(result));
 }
 
@@ -120,26 +132,18 @@ std::string optimize_json(const Optimization& run) {
       {"evaluations", json_number(summary.evaluations)},
       {"seconds", summary.seconds},
       {"version", version()},
+      {"trace_version", Trace::version},
       {"machine", machine_text()},
-      {"teleports", Json::array()},
+      {"teleports", json_teleports(summary)},
   };
-  for (const Certificate& certificate : summary.teleports) {
-    json["teleports"].push_back(json_certificate(certificate));
-  }
   return json_text(json);
 }
 
 void write_run(const Optimization& run, RunDirectory& directory,
                const std::filesystem::path& folder) {
   directory.write(folder / "config.toml", run.config());
-  std::ostringstream trace;
-  write_csv(run.summary().trace, trace);
-  directory.write(folder / "trace.csv", trace.view());
-  std::string teleports;
-  for (const Certificate& certificate : run.summary().teleports) {
-    teleports += json_line(json_certificate(certificate));
-  }
-  directory.write(folder / "teleports.jsonl", teleports);
+  directory.write(folder / "trace.csv", csv(run.summary().trace, TraceLayout::function));
+  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(run.summary())));
   directory.write(folder / "summary.json", optimize_json(run));
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "lab/runs/run_reader.hpp"
 #include "lab/text/errors.hpp"
@@ -42,6 +43,17 @@ const std::vector<double>& TraceColumns::operator[](const std::string& name) con
 
 const std::vector<double>& TraceColumns::loss() const {
   return (*this)[has("train_loss") ? "train_loss" : "loss"];
+}
+
+std::size_t TraceColumns::first_loss() const {
+  const std::vector<double>& values = loss();
+  return values.size() > 1 && std::isnan(values[0]) ? 1 : 0;
+}
+
+std::size_t TraceColumns::dimension() const {
+  std::size_t count = 0;
+  while (has(fmt::format("x{}", count + 1))) ++count;
+  return count;
 }
 
 TraceColumns parse_trace(std::string_view csv, const std::string& file) {

@@ -19,7 +19,7 @@ OptimizerState<Scalar> AdaGrad<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void AdaGrad<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                             StateRange<Scalar> state, Out<Scalar> u) const {
+                             const StateRange<Scalar>& state, Out<Scalar> u) const {
   auto squares = state[0];
   squares.array() += gradient.array().square();
   u = static_cast<Scalar>(learning_rate) * gradient.array() /

@@ -20,7 +20,7 @@ OptimizerState<Scalar> Adam<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void Adam<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                          StateRange<Scalar> state, Out<Scalar> u) const {
+                          const StateRange<Scalar>& state, Out<Scalar> u) const {
   adam_direction<Scalar>(gradient, options_.beta1, options_.beta2, options_.epsilon, learning_rate,
                          state, u);
 }

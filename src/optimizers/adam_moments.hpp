@@ -19,7 +19,7 @@ OptimizerState<Scalar> adam_state(Index dimension) {
 /// Advances Adam's two moments by one gradient and fills u with its step.
 template <Real Scalar>
 void adam_direction(In<Scalar> gradient, double beta1, double beta2, double epsilon,
-                    double learning_rate, StateRange<Scalar> state, Out<Scalar> u) {
+                    double learning_rate, const StateRange<Scalar>& state, Out<Scalar> u) {
   const auto b1 = static_cast<Scalar>(beta1), b2 = static_cast<Scalar>(beta2);
   auto mean = state[0], squares = state[1];
   mean = b1 * mean + (1 - b1) * gradient;

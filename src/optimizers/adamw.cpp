@@ -21,7 +21,7 @@ OptimizerState<Scalar> AdamW<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void AdamW<Scalar>::update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
-                           StateRange<Scalar> state, Out<Scalar> u) const {
+                           const StateRange<Scalar>& state, Out<Scalar> u) const {
   adam_direction<Scalar>(gradient, options_.beta1, options_.beta2, options_.epsilon, learning_rate,
                          state, u);
   u += static_cast<Scalar>(learning_rate * options_.weight_decay) * w;

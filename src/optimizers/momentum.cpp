@@ -19,7 +19,7 @@ OptimizerState<Scalar> Momentum<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void Momentum<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                              StateRange<Scalar> state, Out<Scalar> u) const {
+                              const StateRange<Scalar>& state, Out<Scalar> u) const {
   auto velocity = state[0];
   velocity = static_cast<Scalar>(options_.momentum) * velocity + gradient;
   u = static_cast<Scalar>(learning_rate) * velocity;

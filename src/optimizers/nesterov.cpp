@@ -19,7 +19,7 @@ OptimizerState<Scalar> Nesterov<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void Nesterov<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                              StateRange<Scalar> state, Out<Scalar> u) const {
+                              const StateRange<Scalar>& state, Out<Scalar> u) const {
   const auto mu = static_cast<Scalar>(options_.momentum);
   auto velocity = state[0];
   velocity = mu * velocity + gradient;

@@ -20,7 +20,7 @@ OptimizerState<Scalar> RmsProp<Scalar>::init(Index dimension) const {
 
 template <Real Scalar>
 void RmsProp<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                             StateRange<Scalar> state, Out<Scalar> u) const {
+                             const StateRange<Scalar>& state, Out<Scalar> u) const {
   const auto rho = static_cast<Scalar>(options_.decay);
   auto squares = state[0];
   squares = rho * squares.array() + (1 - rho) * gradient.array().square();

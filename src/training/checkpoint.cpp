@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 
 #include "symport/core/invalid_argument.hpp"
 #include "training/checkpoint_fields.hpp"
@@ -15,24 +16,23 @@ namespace {
 
 constexpr std::int64_t format_version = 2;
 
-const Columns<TraceRow> trace_columns{{"step", &TraceRow::step},
-                                      {"loss", &TraceRow::loss},
-                                      {"grad_sq", &TraceRow::grad_sq},
-                                      {"learning_rate", &TraceRow::learning_rate},
-                                      {"evaluations", &TraceRow::evaluations},
-                                      {"seconds", &TraceRow::seconds},
-                                      {"teleported", &TraceRow::teleported},
-                                      {"valid_loss", &TraceRow::valid_loss},
-                                      {"valid_accuracy", &TraceRow::valid_accuracy}};
+const Columns<TraceRow> row_columns{{"step", &TraceRow::step},
+                                    {"epoch", &TraceRow::epoch},
+                                    {"loss", &TraceRow::loss},
+                                    {"grad_sq", &TraceRow::grad_sq},
+                                    {"learning_rate", &TraceRow::learning_rate},
+                                    {"evaluations", &TraceRow::evaluations},
+                                    {"seconds", &TraceRow::seconds},
+                                    {"teleported", &TraceRow::teleported},
+                                    {"valid_loss", &TraceRow::valid_loss},
+                                    {"valid_accuracy", &TraceRow::valid_accuracy}};
 
-const Columns<EpochRow> epoch_columns{{"epoch", &EpochRow::epoch},
-                                      {"train_loss", &EpochRow::train_loss},
-                                      {"valid_loss", &EpochRow::valid_loss},
-                                      {"valid_accuracy", &EpochRow::valid_accuracy},
-                                      {"grad_sq", &EpochRow::grad_sq},
-                                      {"learning_rate", &EpochRow::learning_rate},
-                                      {"evaluations", &EpochRow::evaluations},
-                                      {"seconds", &EpochRow::seconds}};
+const Columns<TraceTeleport> teleport_columns{{"step", &TraceTeleport::step},
+                                              {"epoch", &TraceTeleport::epoch},
+                                              {"batch", &TraceTeleport::batch},
+                                              {"accepted", &TraceTeleport::accepted},
+                                              {"loss_before", &TraceTeleport::loss_before},
+                                              {"loss_after", &TraceTeleport::loss_after}};
 
 const Columns<Certificate> certificate_columns{{"step", &Certificate::step},
                                                {"loss_before", &Certificate::loss_before},
@@ -51,11 +51,12 @@ const Columns<Certificate> certificate_columns{{"step", &Certificate::step},
 /// same list.
 template <class Fields, class Checkpoint>
 void visit_fields(Fields& fields, Checkpoint& c) {
-  fields.count("epoch", c.epoch);
   fields.count("step", c.step);
-  fields.count("updates", c.updates);
+  fields.count("epoch", c.epoch);
+  fields.count("batch", c.batch);
   fields.number("evaluations", c.evaluations);
   fields.number("seconds", c.seconds);
+  fields.flag("teleported", c.teleported);
   fields.number("previous_loss", c.previous_loss);
   fields.number("epoch_loss", c.epoch_loss);
   fields.number("best_valid_loss", c.best_valid_loss);
@@ -64,11 +65,18 @@ void visit_fields(Fields& fields, Checkpoint& c) {
   fields.bits("random.seed", c.random.seed);
   fields.bits("random.stream", c.random.stream);
   fields.bits("random.position", c.random.position);
+  bool by_epoch = c.trace.unit == RowUnit::epoch;
+  fields.flag("trace.by_epoch", by_epoch);
+  if constexpr (!std::is_const_v<Checkpoint>) {
+    c.trace.unit = by_epoch ? RowUnit::epoch : RowUnit::step;
+  }
   fields.count("trace.stride", c.trace.stride);
   fields.count("trace.limit", c.trace.limit);
-  fields.table("trace", c.trace.rows, trace_columns);
+  fields.table("trace", c.trace.rows, row_columns);
   fields.points("trace.points", c.trace.points);
-  fields.table("epochs", c.epochs, epoch_columns);
+  fields.table("trace.teleports", c.trace.teleports, teleport_columns);
+  fields.points("trace.teleports.before", c.trace.teleports, &TraceTeleport::before);
+  fields.points("trace.teleports.after", c.trace.teleports, &TraceTeleport::after);
   fields.table("teleports", c.teleports, certificate_columns);
   fields.lines("teleports.reason", c.teleports, &Certificate::reason);
 }
@@ -116,6 +124,14 @@ void require_points(const FieldReader& fields, const Checkpoint<Scalar>& c) {
                                 !std::all_of(trace.points.begin(), trace.points.end(), fits))) {
     fields.fail("trace.points", fmt::format("{} points", trace.points.size()),
                 fmt::format("none, or one of {} numbers for each row", c.w.size()));
+  }
+  for (const TraceTeleport& teleport : trace.teleports) {
+    for (const Vector* point : {&teleport.before, &teleport.after}) {
+      if (point->size() == 0 || fits(*point)) continue;
+      fields.fail(point == &teleport.before ? "trace.teleports.before" : "trace.teleports.after",
+                  fmt::format("points of {} numbers", point->size()),
+                  fmt::format("none, or {} numbers", c.w.size()));
+    }
   }
 }
 

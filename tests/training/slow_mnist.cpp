@@ -6,6 +6,7 @@
 
 #include "support/real_sets.hpp"
 #include "symport/objectives/initialization.hpp"
+#include "symport/objectives/mlp_objective.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/search/closed_form.hpp"
 #include "symport/search/fixed_ascent.hpp"

@@ -55,6 +55,38 @@ void expect_same(const std::vector<Certificate>& a, const std::vector<Certificat
   }
 }
 
+/// Equal in everything but the time.
+void expect_same(const Trace& a, const Trace& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  EXPECT_EQ(a.unit, b.unit);
+  ASSERT_EQ(a.rows.size(), b.rows.size());
+  for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    const TraceRow &x = a.rows[i], &y = b.rows[i];
+    EXPECT_EQ(x.step, y.step);
+    EXPECT_EQ(x.epoch, y.epoch);
+    EXPECT_EQ(x.loss, y.loss);
+    EXPECT_EQ(x.grad_sq, y.grad_sq);
+    EXPECT_EQ(x.learning_rate, y.learning_rate);
+    EXPECT_EQ(x.evaluations, y.evaluations);
+    EXPECT_EQ(x.teleported, y.teleported);
+    EXPECT_PRED2(same, x.valid_loss, y.valid_loss);
+    EXPECT_PRED2(same, x.valid_accuracy, y.valid_accuracy);
+  }
+  EXPECT_EQ(a.points, b.points);
+  ASSERT_EQ(a.teleports.size(), b.teleports.size());
+  for (std::size_t i = 0; i < a.teleports.size(); ++i) {
+    const TraceTeleport &x = a.teleports[i], &y = b.teleports[i];
+    EXPECT_EQ(x.step, y.step);
+    EXPECT_EQ(x.epoch, y.epoch);
+    EXPECT_EQ(x.batch, y.batch);
+    EXPECT_EQ(x.accepted, y.accepted);
+    EXPECT_EQ(x.loss_before, y.loss_before);
+    EXPECT_EQ(x.loss_after, y.loss_after);
+    EXPECT_EQ(x.before, y.before);
+    EXPECT_EQ(x.after, y.after);
+  }
+}
+
 /// A small classification with everything that a run may remember.
 template <class Scalar>
 struct Minibatches {
@@ -100,25 +132,23 @@ TYPED_TEST(CheckpointIn, EveryStepOfMiniBatchesLeadsToTheSameEnd) {
     options.checkpoints.every = 1;
     options.checkpoints.save = [&](const Checkpoint<Scalar>& c) { saved.push_back(c); };
     VectorOf<Scalar> end = problem.start;
-    const MinibatchSummary whole = train_minibatch<Scalar>(problem.objective, problem.source,
-                                                           problem.parts, *optimizer, end, options);
-    ASSERT_EQ(saved.size(), 4u * 8u);  // 45 samples in 8 batches: 7 checkpoints inside, 1 behind
+    const RunSummary whole = train_minibatch<Scalar>(problem.objective, problem.source,
+                                                     problem.parts, *optimizer, end, options);
+    ASSERT_EQ(saved.size(), 4u * 8u);  // 45 samples in 8 batches: 7 checkpoints inside, 1 after
     ASSERT_EQ(whole.teleports.size(), 6u);
     for (const Checkpoint<Scalar>& checkpoint : saved) {
       const Checkpoint<Scalar> read = through_arrays(checkpoint);
       auto rest = problem.options();
       rest.checkpoints.resume = &read;
       VectorOf<Scalar> w = VectorOf<Scalar>::Zero(end.size());  // the start plays no part
-      const MinibatchSummary resumed = train_minibatch<Scalar>(problem.objective, problem.source,
-                                                               problem.parts, *optimizer, w, rest);
+      const RunSummary resumed = train_minibatch<Scalar>(problem.objective, problem.source,
+                                                         problem.parts, *optimizer, w, rest);
       ASSERT_TRUE((w.array() == end.array()).all())
-          << optimizer->name() << " from epoch " << read.epoch << " step " << read.step;
-      ASSERT_EQ(resumed.rows.size(), whole.rows.size());
-      for (std::size_t i = 0; i < whole.rows.size(); ++i) {
-        EXPECT_EQ(resumed.rows[i].train_loss, whole.rows[i].train_loss);
-        EXPECT_EQ(resumed.rows[i].evaluations, whole.rows[i].evaluations);
-      }
+          << optimizer->name() << " from epoch " << read.epoch << " batch " << read.batch;
       EXPECT_EQ(resumed.steps, whole.steps);
+      EXPECT_EQ(resumed.epochs, whole.epochs);
+      EXPECT_EQ(resumed.final_loss, whole.final_loss);
+      expect_same(resumed.trace, whole.trace);
       expect_same(resumed.teleports, whole.teleports);
     }
   }
@@ -158,35 +188,30 @@ TYPED_TEST(CheckpointIn, EveryStepOfFullBatchesLeadsToTheSameEnd) {
         VectorOf<Scalar> w = VectorOf<Scalar>::Zero(end.size());
         const RunSummary resumed = train<Scalar>(problem.objective, *optimizer, w, rest);
         ASSERT_TRUE((w.array() == end.array()).all()) << optimizer->name() << " " << read.step;
-        ASSERT_EQ(resumed.trace.rows.size(), whole.trace.rows.size());
-        for (std::size_t i = 0; i < whole.trace.rows.size(); ++i) {
-          EXPECT_EQ(resumed.trace.rows[i].loss, whole.trace.rows[i].loss);
-          EXPECT_EQ(resumed.trace.rows[i].learning_rate, whole.trace.rows[i].learning_rate);
-          EXPECT_EQ(resumed.trace.rows[i].evaluations, whole.trace.rows[i].evaluations);
-          EXPECT_EQ(resumed.trace.rows[i].teleported, whole.trace.rows[i].teleported);
-          EXPECT_EQ(resumed.trace.rows[i].valid_loss, whole.trace.rows[i].valid_loss);
-        }
+        expect_same(resumed.trace, whole.trace);
         expect_same(resumed.teleports, whole.teleports);
       }
     }
   }
 }
 
-TEST(Checkpoint, AStoppedRunIsSavedBehindTheStepThatItFinished) {
+TEST(Checkpoint, AStoppedRunIsSavedAfterTheStepThatItFinished) {
   const Minibatches<double> problem;
   auto options = problem.options();
   Index calls = 0;
-  options.watcher = [&](const MinibatchProgress&) { return ++calls <= 10; };
+  options.watcher = [&](const TraceRow&) { return ++calls < 10; };
   std::vector<Checkpoint<double>> saved;
   options.checkpoints.save = [&](const Checkpoint<double>& c) { saved.push_back(c); };
   Vector w = problem.start;
-  const MinibatchSummary run = train_minibatch<double>(
-      problem.objective, problem.source, problem.parts, GradientDescent<double>(), w, options);
+  const RunSummary run = train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                                                 GradientDescent<double>(), w, options);
   EXPECT_EQ(run.status, RunStatus::interrupted);
   EXPECT_EQ(run.steps, 10);
+  EXPECT_EQ(run.epochs, 1);
   ASSERT_EQ(saved.size(), 2u);  // the first epoch's end, and this
+  EXPECT_EQ(saved[1].step, 10);
   EXPECT_EQ(saved[1].epoch, 1);
-  EXPECT_EQ(saved[1].step, 2);
+  EXPECT_EQ(saved[1].batch, 2);
   EXPECT_TRUE((saved[1].w.array() == w.array()).all());
 }
 
@@ -217,8 +242,8 @@ TEST(Checkpoint, OfADivergedRunIsNeverSaved) {
     EXPECT_TRUE(std::isfinite(c.epoch_loss));
   };
   Vector w = problem.start;
-  const MinibatchSummary run = train_minibatch<double>(
-      problem.objective, problem.source, problem.parts, GradientDescent<double>(), w, options);
+  const RunSummary run = train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                                                 GradientDescent<double>(), w, options);
   EXPECT_EQ(run.status, RunStatus::diverged);
 }
 
@@ -330,8 +355,15 @@ TEST(Checkpoint, KeepsThePointsOfItsTrace) {
   checkpoint.w = Vector{{1.0, 2.0}};
   checkpoint.trace.rows.resize(2);
   checkpoint.trace.points = {Vector{{0.5, -1.0}}, Vector{{0.25, 3.0}}};
-  EXPECT_EQ(through_arrays(checkpoint).trace.points, checkpoint.trace.points);
+  checkpoint.trace.teleports.push_back(
+      {.step = 3, .accepted = true, .before = Vector{{1.0, 2.0}}, .after = Vector{{-1.0, 4.0}}});
+  expect_same(through_arrays(checkpoint).trace, checkpoint.trace);
   ArrayMap arrays = checkpoint_arrays(checkpoint);
+  const Array before = arrays["trace.teleports.before"];
+  arrays["trace.teleports.before"] = {{1, 1}, std::vector<double>{0.5}};
+  EXPECT_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"), InvalidArgument);
+  arrays["trace.teleports.before"] = before;
+  EXPECT_NO_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"));
   arrays["trace.points"] = {{1, 2}, std::vector<double>{0.5, -1.0}};
   EXPECT_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"), InvalidArgument);
   arrays["trace.points"] = {{2, 1}, std::vector<double>{0.5, -1.0}};
@@ -342,7 +374,8 @@ TEST(Checkpoint, BeyondTheEpochOrWithBadOptionsIsRefused) {
   const Minibatches<double> problem;
   Checkpoint<double> beyond;
   beyond.w = problem.start;
-  beyond.step = 8;  // of the steps 0, ..., 7
+  beyond.batch = 8;  // of 0, ..., 7
+  beyond.trace.unit = RowUnit::epoch;
   const auto refused = [&](const auto& change) {
     auto options = problem.options();
     change(options);
@@ -390,10 +423,24 @@ TEST(Checkpoint, OfAnotherOptimizerOrWithHalfATraceIsRefused) {
   }
 }
 
+TEST(Checkpoint, OfAnotherAlgorithmIsRefused) {
+  Random random(4);
+  const testing::Problem<double> full =
+      testing::random_problem<double>({3, 2}, "linear", "half_sum_squares", false, 4, random);
+  Checkpoint<double> minibatch;
+  minibatch.w = full.w;
+  minibatch.trace.unit = RowUnit::epoch;
+  TrainOptions<double> rest{.max_steps = 5, .checkpoints = {.resume = &minibatch}};
+  Vector start = full.w;
+  EXPECT_THROW(train<double>(full.objective, GradientDescent<double>(), start, rest),
+               InvalidArgument);
+}
+
 TEST(Checkpoint, OfAnotherNetworkIsRefused) {
   const Minibatches<double> problem;
   Checkpoint<double> other;
   other.w = Vector::Ones(3);
+  other.trace.unit = RowUnit::epoch;
   auto options = problem.options();
   options.checkpoints.resume = &other;
   Vector w = problem.start;

@@ -150,15 +150,16 @@ class TrainingReporter {
     return !interrupted();
   }
 
-  void epoch_done(const TrainingRow& row, Index epochs) {
+  void epoch_done(const TraceRow& row, Index epochs) {
     if (!shown_ || progress_.on_terminal()) return;
-    std::string text =
-        fmt::format("epoch {} of {}: loss {:.4g}", row.index + 1, epochs, row.train_loss);
+    std::string text = row.epoch == 0 ? std::string("before training")
+                                      : fmt::format("epoch {} of {}", row.epoch, epochs);
+    if (!std::isnan(row.loss) || row.epoch > 0) text += fmt::format(": loss {:.4g}", row.loss);
     if (!std::isnan(row.valid_loss)) text += fmt::format(", validation {:.4g}", row.valid_loss);
     if (!std::isnan(row.valid_accuracy)) {
       text += fmt::format(" ({:.2f} % right)", 100.0 * row.valid_accuracy);
     }
-    text += fmt::format(", {:.0f} samples/s", samples_a_second());
+    if (row.epoch > 0) text += fmt::format(", {:.0f} samples/s", samples_a_second());
     progress_.message(text + fmt::format(", {} so far", duration_text(seconds())));
   }
 
@@ -193,12 +194,13 @@ class TrainingReporter {
 };
 
 int report_end(const TrainingResult& result, const RunDirectory* directory) {
-  if (result.status == RunStatus::diverged) {
-    print_error(fmt::format("symport train: diverged at step {}\n", result.steps));
+  const RunSummary& run = result.run;
+  if (run.status == RunStatus::diverged) {
+    print_error(fmt::format("symport train: diverged at step {}\n", run.steps));
     return exit_failed;
   }
-  if (result.status == RunStatus::interrupted) {
-    print_error(fmt::format("symport train: interrupted after {} steps; {}\n", result.steps,
+  if (run.status == RunStatus::interrupted) {
+    print_error(fmt::format("symport train: interrupted after {} steps; {}\n", run.steps,
                             directory
                                 ? "to go on: symport train --resume " + directory->path().string()
                                 : "nothing is kept without --out DIR"));
@@ -227,22 +229,22 @@ int run_train(const Given& typed) {
   std::optional<TrainingReporter> reporter(std::in_place, !quiet && !given.is_on("no-progress"),
                                            quiet);
   Index epochs = 0;
-  const TrainingResult result = train_network(
-      asked, given, open,
-      {.watch =
-           [&](const TrainingProgress& at) {
-             epochs = at.epochs;
-             return reporter->watch(at);
-           },
-       .epoch_done = [&](const TrainingRow& row) { reporter->epoch_done(row, epochs); },
-       .warn = [&](const std::string& text) { reporter->warn(text); }});
+  const TrainingResult result =
+      train_network(asked, given, open,
+                    {.watch =
+                         [&](const TrainingProgress& at) {
+                           epochs = at.epochs;
+                           return reporter->watch(at);
+                         },
+                     .epoch_done = [&](const TraceRow& row) { reporter->epoch_done(row, epochs); },
+                     .warn = [&](const std::string& text) { reporter->warn(text); }});
   reporter.reset();
   do_both(
       [&] {
         if (directory) write_training(result, *directory);
       },
       [&] { print(json ? train_json(result) : train_text(result, Style::for_stdout())); });
-  if (!result.loss_invariant && !result.teleports.empty()) {
+  if (!result.loss_invariant && !result.run.teleports.empty()) {
     print_error(
         "warning: the symmetry 'paper' is not loss-invariant: its teleports change the loss\n");
   }
@@ -264,21 +266,20 @@ int run_train(const Given& typed) {
 
 std::string train_text(const TrainingResult& result, const Style& style) {
   constexpr std::size_t rows_shown = 12;
-  TextTable table({{result.minibatch ? "epoch" : "step"},
-                   {"train loss"},
-                   {"valid loss"},
-                   {"accuracy"},
-                   {"|gradient|^2"},
-                   {"seconds"}});
+  const std::string unit(to_string(result.run.trace.unit));
+  TextTable table(
+      {{unit}, {"train loss"}, {"valid loss"}, {"accuracy"}, {"|gradient|^2"}, {"seconds"}});
   const auto number = [](double value) {
     return std::isnan(value) ? std::string("-") : fmt::format("{:.5g}", value);
   };
-  const std::size_t count = result.rows.size();
+  const std::vector<TraceRow>& rows = result.run.trace.rows;
+  const std::size_t count = rows.size();
   const std::size_t stride = std::max<std::size_t>(1, (count + rows_shown - 2) / rows_shown);
   for (std::size_t i = 0; i < count; ++i) {
     if (i % stride != 0 && i + 1 != count) continue;
-    const TrainingRow& row = result.rows[i];
-    table.add({fmt::format("{}", row.index), number(row.train_loss), number(row.valid_loss),
+    const TraceRow& row = rows[i];
+    const Index index = result.minibatch() ? row.epoch : row.step;
+    table.add({fmt::format("{}", index), number(row.loss), number(row.valid_loss),
                number(row.valid_accuracy), number(row.grad_sq),
                fmt::format("{:.3f}", row.seconds)});
   }
@@ -291,14 +292,13 @@ std::string train_text(const TrainingResult& result, const Style& style) {
     }
     text += "\n";
   }
-  if (!result.teleports.empty()) {
-    const TeleportTally tally(result.teleports);
+  if (!result.run.teleports.empty()) {
+    const TeleportTally tally(result.run.teleports);
     text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
                         tally.total(), result.options.how.symmetry, tally.accepted,
                         tally.largest_drift, result.loss_invariant ? "" : " (not loss-invariant)");
     if (const auto& refusal = tally.first_refusal) {
-      text += fmt::format("first refusal, at {} {}: {}\n", result.minibatch ? "epoch" : "step",
-                          refusal->step, refusal->reason);
+      text += fmt::format("first refusal, at step {}: {}\n", refusal->step, refusal->reason);
     }
   }
   return text;

@@ -68,7 +68,7 @@ class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
   /// Advances the state of some consecutive parameters by their gradient and fills u. All vectors
   /// are of the same range.
   virtual void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
-                      StateRange<Scalar> state, Out<Scalar> u) const = 0;
+                      const StateRange<Scalar>& state, Out<Scalar> u) const = 0;
 
   /// The step of the parameters first, first + 1, ... whose gradient is given. When all have been
   /// stepped once, in any order, `++state.count` ends the step.

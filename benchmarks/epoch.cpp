@@ -15,7 +15,6 @@
 #include <symport/symport.hpp>
 
 #include "parts.hpp"
-#include "symport/core/gemm.hpp"
 
 namespace symport::benchmarks {
 
@@ -78,7 +77,7 @@ EpochTimes run_epoch(const ImageSource<float>& source, int threads) {
   std::iota(parts.validation.begin(), parts.validation.end(), source.samples() - validation);
   // The validation set is measured once, below; the training set not at all, as on LibTorch's side.
   const Split training_only{parts.training, {}};
-  set_threads(threads);
+  const ThreadScope scope(threads);
   VectorOf<float> w = start.w;
   const RunSummary run =
       train_minibatch<float>(start.objective, source, training_only, GradientDescent<float>{}, w,
@@ -91,7 +90,6 @@ EpochTimes run_epoch(const ImageSource<float>& source, int threads) {
   result = evaluate<float>(start.objective, source, parts.validation, w, false);
   const double evaluation =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  set_threads(1);
   return {run.seconds + evaluation, result.loss};
 }
 

@@ -12,7 +12,6 @@
 
 #include "epoch.hpp"
 #include "parts.hpp"
-#include "symport/core/gemm.hpp"
 #include "symport/core/memory.hpp"
 
 namespace {
@@ -76,7 +75,6 @@ int main(int argc, char** argv) {
     }
   }
   try {
-    symport::set_threads(1);
     Report report;
     TorchSide torch(torch_program);
     const Images images = load_images();

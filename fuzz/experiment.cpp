@@ -17,11 +17,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fuzz::MemoryBound bound(size, 64 * fuzz::plain);
   for (const bool quick : {false, true}) {
     try {
-      for (const lab::ExperimentRun& run :
-           lab::read_experiment(directory.path(), "figure", quick).runs) {
+      const lab::Experiment experiment = lab::read_experiment(directory.path(), "figure", quick);
+      for (const lab::ExperimentRun& run : experiment.runs) {
         const std::string folder = run.folder();
-        fuzz::require(folder.find('/') == std::string::npos && folder != "..",
+        fuzz::require(folder.find('/') == std::string::npos && !folder.starts_with("."),
                       "a run's folder is a plain name");
+      }
+      for (const lab::SweepFigure& figure : experiment.figures) {
+        fuzz::require(figure.id.find_first_of("/.") == std::string::npos,
+                      "a figure's file is a plain name");
       }
     } catch (const lab::UsageError&) {
     }

@@ -7,6 +7,7 @@
 #include "symport/core/memory.hpp"
 #include "symport/core/parameter_layout.hpp"
 #include "symport/core/random.hpp"
+#include "symport/core/thread_scope.hpp"
 #include "symport/core/types.hpp"
 #include "symport/core/version.hpp"
 #include "symport/data/array.hpp"

@@ -11,6 +11,7 @@
 
 #include "lab/reproduce/experiment.hpp"
 #include "lab/runs/interruption.hpp"
+#include "lab/runs/run_directory.hpp"
 #include "lab/text/parse_numbers.hpp"
 
 namespace symport::lab::compare {
@@ -49,6 +50,7 @@ class Runner {
     for (const Problem& problem : options_.problems) {
       result.problems.push_back({problem, target_of(options_, problem), {}});
     }
+    refuse_links();
     expect_work();
     for (ProblemResult& problem : result.problems) {
       for (const Method& method : options_.methods) {
@@ -71,6 +73,26 @@ class Runner {
   }
 
  private:
+  /// Of a run, below the directory of results.
+  static std::filesystem::path folder_of(const Problem& problem, const Method& method,
+                                         std::uint64_t seed) {
+    return std::filesystem::path(ExperimentRun{problem.name, {}}.folder()) /
+           fmt::format("{}-{}", ExperimentRun{method.text, {}}.folder(), seed);
+  }
+
+  /// Before the work, not at its end.
+  void refuse_links() const {
+    if (options_.out.empty()) return;
+    for (const Problem& problem : options_.problems) {
+      for (const Method& method : options_.methods) {
+        for (Index i = 0; i < options_.seeds; ++i) {
+          const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
+          RunDirectory::refuse_links(options_.out, folder_of(problem, method, seed), "--out");
+        }
+      }
+    }
+  }
+
   bool tunes(const Method& method) const { return !options_.rate && !method.has_own_rate(); }
 
   void expect_work() {
@@ -177,10 +199,7 @@ class Runner {
         if (!entry.fits()) continue;
         const Method& method = options_.methods[m];
         std::filesystem::path folder;
-        if (!options_.out.empty()) {
-          folder = options_.out / ExperimentRun{problem.problem.name, {}}.folder() /
-                   fmt::format("{}-{}", ExperimentRun{method.text, {}}.folder(), seed);
-        }
+        if (!options_.out.empty()) folder = options_.out / folder_of(problem.problem, method, seed);
         entry.trials.push_back(run_one({.problem = problem.problem,
                                         .method = method,
                                         .rate = entry.rate,

@@ -15,8 +15,9 @@ namespace symport::lab {
 
 /// A configuration file (TOML) of a command: its keys are names of `options`,
 /// and `command` may say which command it is for. Throws UsageError with file and line for a file
-/// that cannot be read or parsed, an unknown key (the nearest is suggested), a value that is no
-/// string, number, switch or list of numbers, or another command.
+/// that cannot be read or parsed, an unknown key (the nearest is suggested), a key that only the
+/// command line may have (`is_typed_only`), a value that is no string, number, switch or list of
+/// numbers, or another command.
 Given read_config(const std::filesystem::path& file, const std::string& command,
                   const std::vector<Option>& options);
 
@@ -31,6 +32,9 @@ struct ConfigValue {
 /// for a file that cannot be read (blaming `origin`) or parsed.
 std::vector<ConfigValue> read_config_values(const std::filesystem::path& file,
                                             const std::string& origin);
+
+/// The heading of every run's config.toml begins with this.
+inline constexpr const char* run_heading = "A run of symport";
 
 /// One line of a configuration file to write.
 struct ConfigEntry {

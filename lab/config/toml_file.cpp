@@ -117,9 +117,13 @@ std::string toml_origin(const std::filesystem::path& file, const toml::key& key)
 
 Given given_by(const toml::table& table, const std::filesystem::path& file,
                const std::string& command, const std::vector<Option>& options) {
-  std::vector<std::string> known{"command"}, lists;
+  std::vector<std::string> known{"command"}, typed, lists;
   for (const Option& option : options) {
-    if (option.name != "config") known.push_back(option.name);
+    if (is_typed_only(option.name)) {
+      typed.push_back(option.name);
+    } else if (option.name != "config") {
+      known.push_back(option.name);
+    }
     if (option.many) lists.push_back(option.name);
   }
 
@@ -127,6 +131,12 @@ Given given_by(const toml::table& table, const std::filesystem::path& file,
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const std::string origin = toml_origin(file, key);
+    if (std::find(typed.begin(), typed.end(), name) != typed.end()) {
+      throw UsageError(origin, fmt::format("only the command line can {} (--{}); remove this line",
+                                           name == "force" ? "allow files to be replaced"
+                                                           : "choose where results are written",
+                                           name));
+    }
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
                                            did_you_mean(name, known), join(known)));

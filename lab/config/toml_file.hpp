@@ -23,8 +23,8 @@ std::string toml_origin(const std::filesystem::path& file, const toml::key& key)
 std::optional<std::string> toml_text(const toml::node& node);
 
 /// The keys of a table as options of a command. Throws UsageError for an unknown key (the nearest
-/// is suggested), a value that is no string, number, switch or list of numbers, or another
-/// `command`.
+/// is suggested), one that only the command line may have (`is_typed_only`), a value that is no
+/// string, number, switch or list of numbers, or another `command`.
 Given given_by(const toml::table& table, const std::filesystem::path& file,
                const std::string& command, const std::vector<Option>& options);
 

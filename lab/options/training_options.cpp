@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "lab/options/threads.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
@@ -89,9 +90,7 @@ TrainingOptions read_training_options(const Given& given) {
   take("teleport-batch-size", positive, options.teleport_batch_size);
   options.how = read_teleport_options(given);
   take("precision", parse_precision, options.precision);
-  take(
-      "threads", [](const std::string& value) { return parse_whole(value, 1, 1024); },
-      options.threads);
+  take("threads", parse_threads, options.threads);
   take("seed", parse_seed, options.seed);
   return options;
 }
@@ -148,10 +147,9 @@ std::vector<ConfigEntry> config_entries(const TrainingOptions& options, bool wit
 }  // namespace
 
 std::string training_config(const TrainingOptions& options) {
-  return config_text(
-      fmt::format("A run of symport {}. To repeat it:\n  symport train --config config.toml",
-                  version()),
-      config_entries(options, true));
+  return config_text(fmt::format("{} {}. To repeat it:\n  symport train --config config.toml",
+                                 run_heading, version()),
+                     config_entries(options, true));
 }
 
 std::string training_identity(const TrainingOptions& options) {

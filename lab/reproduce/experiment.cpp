@@ -25,7 +25,7 @@ std::string ExperimentRun::folder() const {
   std::string out;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || c == '.') {
+    if (std::isalnum(byte) || (c == '.' && !out.empty())) {
       out += static_cast<char>(std::tolower(byte));
     } else if (!out.empty() && out.back() != '-') {
       out += '-';

@@ -39,7 +39,7 @@ struct ExperimentRun {
   std::size_t method = 0;
   std::vector<std::size_t> place{};  ///< which value of each of the method's axes
 
-  /// The name as a file name: "SGD, kappa 2" becomes "sgd-kappa-2".
+  /// The name as a file name, which is never "." or "..": "SGD, kappa 2" becomes "sgd-kappa-2".
   std::string folder() const;
 };
 

@@ -70,9 +70,12 @@ class ExperimentFile {
 
  private:
   [[noreturn]] void fail(const toml::table& in, const char* key, const std::string& what) const {
-    const toml::node* node = in.get(key);
-    const auto line = (node ? node->source() : in.source()).begin.line;
-    throw UsageError(fmt::format("{}:{}: {}", file_.string(), line, key), what);
+    const auto found = in.find(key);
+    if (found != in.end()) throw UsageError(toml_origin(file_, found->first), what);
+    const auto line = in.source().begin.line;  // 0 in copies, which do not know their place
+    throw UsageError(line > 0 ? fmt::format("{}:{}: {}", file_.string(), line, key)
+                              : fmt::format("{}: {}", file_.string(), key),
+                     what);
   }
 
   void known(const toml::table& in, const std::vector<std::string>& keys) const {
@@ -282,11 +285,24 @@ class ExperimentFile {
     return out;
   }
 
+  /// It becomes the name of a file.
+  std::string figure_id(const toml::table& in) const {
+    std::string id = text(in, "id");
+    const auto plain = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '-' || c == '_';
+    };
+    if (!std::all_of(id.begin(), id.end(), plain)) {
+      fail(in, "id", fmt::format("found '{}', allowed are letters, digits, - and _", id));
+    }
+    return id;
+  }
+
   void read_figure(const toml::table& in) {
     std::vector<std::string> keys = quantity_keys;
     keys.insert(keys.end(), {"id", "title", "see", "label", "linear", "runs"});
     known(in, keys);
-    SweepFigure figure{.id = text(in, "id"),
+    SweepFigure figure{.id = figure_id(in),
                        .title = text(in, "title"),
                        .see = text(in, "see"),
                        .label = text(in, "label"),

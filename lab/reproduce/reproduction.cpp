@@ -11,9 +11,12 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
+#include "lab/options/threads.hpp"
 #include "lab/runs/interruption.hpp"
+#include "lab/runs/removal.hpp"
 #include "lab/runs/run_writer.hpp"
 #include "symport/search/teleport_tally.hpp"
 
@@ -24,6 +27,21 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Of one run with one seed, below the directory of results.
+fs::path folder_of(const Experiment& experiment, const ExperimentRun& run, std::uint64_t seed) {
+  return (fs::path(experiment.name) / fmt::format("{}-{}", run.folder(), seed)).lexically_normal();
+}
+
+std::vector<fs::path> folders_of(const Experiment& experiment) {
+  std::vector<fs::path> folders;
+  for (const ExperimentRun& run : experiment.runs) {
+    for (const std::uint64_t seed : experiment.seeds) {
+      folders.push_back(folder_of(experiment, run, seed));
+    }
+  }
+  return folders;
+}
 
 bool is_complete(const fs::path& folder) {
   if (!fs::exists(folder / "summary.json")) return false;
@@ -62,7 +80,7 @@ bool run_one(const Experiment& experiment, const Given& options, const fs::path&
 
 /// Calls job(0), ..., job(count - 1) on several threads; false once one of them was. The first
 /// exception ends the work and is thrown again.
-bool side_by_side(std::size_t threads, std::size_t count,
+bool side_by_side(std::size_t at_once, std::size_t count,
                   const std::function<bool(std::size_t)>& job) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> good{true};
@@ -81,11 +99,23 @@ bool side_by_side(std::size_t threads, std::size_t count,
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    try {
+      for (std::size_t i = 1; i < at_once; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {  // those that could be started do it
+    }
     work();
   }
   if (error) std::rethrow_exception(error);
   return good;
+}
+
+/// Of one run; processors are shared out among runs side by side.
+std::size_t most_threads(const Experiment& experiment) {
+  Index most = 1;
+  for (const ExperimentRun& run : experiment.runs) {
+    most = std::max(most, run.options.read("threads", parse_threads).value_or(1));
+  }
+  return static_cast<std::size_t>(most);
 }
 
 double statistic_of(std::vector<double> values, Statistic statistic) {
@@ -227,6 +257,33 @@ double reduced(Reduction reduction, const std::vector<double>& x, const std::vec
   return logarithmic ? xy / xx : xy * xy / (xx * yy);
 }
 
+std::string page_of(const Experiment& experiment) { return experiment.name + ".html"; }
+
+void require_places(const Experiment& experiment, const fs::path& out, const std::string& origin) {
+  const auto refuse = [&](const fs::path& path, const std::string& problem) {
+    throw UsageError(origin, fmt::format("found '{}', {}; choose another directory for the results",
+                                         path.string(), problem));
+  };
+  std::error_code ignored;
+  const fs::path source = out / experiment.name / experiment_file_name;
+  if (fs::exists(source, ignored)) refuse(source, "which is an experiment");
+  RunDirectory::refuse_link(out, page_of(experiment), origin);
+  const std::vector<fs::path> names = files_of_a_run();
+  for (const fs::path& folder : folders_of(experiment)) {
+    RunDirectory::refuse_links(out, folder, origin);
+    const fs::path path = out / folder;
+    if (RunDirectory::holds_a_run(path)) continue;
+    const auto taken = std::find_if(names.begin(), names.end(), [&](const fs::path& name) {
+      return fs::exists(path / name, ignored);
+    });
+    if (taken != names.end()) refuse(path / *taken, "which no run wrote");
+  }
+}
+
+void remove_earlier_runs(const Experiment& experiment, const fs::path& out) {
+  for (const fs::path& folder : folders_of(experiment)) remove_run(out, folder);
+}
+
 std::optional<Reproduction> reproduce(const Experiment& experiment,
                                       const ReproductionOptions& options) {
   const auto began = std::chrono::steady_clock::now();
@@ -234,8 +291,7 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
   for (const ExperimentRun& run : experiment.runs) {
     result.results.push_back({run, std::vector<report::Run>(experiment.seeds.size())});
   }
-  const fs::path place = options.out / experiment.name;
-  fs::create_directories(place);
+  fs::create_directories(options.out / experiment.name);
   const std::size_t all = experiment.runs.size() * experiment.seeds.size();
   std::atomic<std::size_t> begun{0};
   std::mutex guard, alone;
@@ -252,7 +308,7 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
     if (options.data_directory && experiment.command == "train") {
       given.set("data-dir", {*options.data_directory, "--data-dir"});
     }
-    const fs::path folder = place / fmt::format("{}-{}", one.run.folder(), seed);
+    const fs::path folder = options.out / folder_of(experiment, one.run, seed);
     if (!is_complete(folder) &&
         !run_one(experiment, given, folder, experiment.clock ? &alone : nullptr, options.warn)) {
       return false;
@@ -261,9 +317,10 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
     one.seeds[k].name = one.run.name;
     return true;
   };
-  const std::size_t processors = std::thread::hardware_concurrency();
-  const std::size_t threads = experiment.clock ? std::min<std::size_t>(processors, 2) : processors;
-  if (!side_by_side(std::clamp<std::size_t>(threads, 1, all), all, job)) return std::nullopt;
+  const auto there = static_cast<std::size_t>(processors());
+  const std::size_t at_once =
+      experiment.clock ? std::min<std::size_t>(there, 2) : there / most_threads(experiment);
+  if (!side_by_side(std::clamp<std::size_t>(at_once, 1, all), all, job)) return std::nullopt;
   check_columns(result);
   for (const Expectation& expectation : experiment.expectations) {
     result.outcomes.push_back({expectation, found_number(result, expectation)});

@@ -46,6 +46,17 @@ struct ReproductionOptions {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
+/// The page of an experiment, below the directory of results.
+std::string page_of(const Experiment& experiment);
+
+/// Throws UsageError, blaming `origin`, when the runs of an experiment have no place below `out`:
+/// where the experiment itself is, behind a symbolic link, or where a run's files would replace
+/// others.
+void require_places(const Experiment& experiment, const std::filesystem::path& out,
+                    const std::string& origin);
+/// Removes the runs that an earlier `reproduce` left where those of the experiment will be.
+void remove_earlier_runs(const Experiment& experiment, const std::filesystem::path& out);
+
 /// Makes the runs that are not complete yet, and compares. As many runs at the same time as the
 /// machine has processors; where times are reported one run computes while another is written.
 /// Nothing when it was interrupted.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lab/runs/checkpoint_files.hpp"
 
+#include "lab/runs/removal.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/training/checkpoint.hpp"
@@ -10,10 +11,6 @@ namespace symport::lab {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr const char* latest = "latest.npz";
-constexpr const char* previous = "previous.npz";
-constexpr const char* damaged = "damaged.npz";
 
 Array text_array(const std::string& text) {
   return {{static_cast<Index>(text.size())}, std::vector<std::uint8_t>(text.begin(), text.end())};
@@ -25,11 +22,10 @@ void CheckpointFiles::save(ArrayMap arrays) const {
   arrays["run"] = text_array(identity_.run);
   arrays["data"] = text_array(identity_.data);
   fs::create_directories(directory_);
-  const fs::path next = directory_ / "next.npz";
-  write_npz(next, arrays);
+  write_npz(directory_ / next, arrays);
   // Between any two of these steps a complete checkpoint is there under one of the names.
   if (fs::exists(directory_ / latest)) fs::rename(directory_ / latest, directory_ / previous);
-  fs::rename(next, directory_ / latest);
+  fs::rename(directory_ / next, directory_ / latest);
 }
 
 std::optional<CheckpointFiles::Found> CheckpointFiles::load() const {
@@ -70,6 +66,6 @@ void CheckpointFiles::require_ours(const Found& found) const {
   require("data", identity_.data, "other data");
 }
 
-void CheckpointFiles::clear() const { fs::remove_all(directory_); }
+void CheckpointFiles::clear() const { remove_checkpoints(directory_.parent_path()); }
 
 }  // namespace symport::lab

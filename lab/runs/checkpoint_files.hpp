@@ -14,6 +14,11 @@ namespace symport::lab {
 /// every moment of a run there is one to go on from.
 class CheckpointFiles {
  public:
+  static constexpr const char* folder = "checkpoint";
+  static constexpr const char *latest = "latest.npz", *previous = "previous.npz";
+  static constexpr const char* next = "next.npz";        ///< until it becomes the latest
+  static constexpr const char* damaged = "damaged.npz";  ///< set aside, see `load`
+
   /// What a checkpoint must have been made with, to be one of this run.
   struct Identity {
     std::string run;   ///< its configuration
@@ -21,7 +26,7 @@ class CheckpointFiles {
   };
 
   CheckpointFiles(const std::filesystem::path& run_directory, Identity identity)
-      : directory_(run_directory / "checkpoint"), identity_(std::move(identity)) {}
+      : directory_(run_directory / folder), identity_(std::move(identity)) {}
 
   /// The latest becomes the previous. Throws InvalidArgument or std::filesystem::filesystem_error
   /// when it cannot be written; what was there is then still usable.
@@ -38,7 +43,7 @@ class CheckpointFiles {
   /// another run or other data.
   std::optional<Found> load() const;
 
-  /// Takes all of them away, for a new run in the same directory.
+  /// Removes all of them, for a new run in the same directory.
   void clear() const;
 
  private:

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "lab/data/open_data.hpp"
+#include "lab/options/threads.hpp"
 #include "lab/text/parse_numbers.hpp"
-#include "symport/core/gemm.hpp"
 #include "symport/data/synthetic.hpp"
 #include "symport/symmetries/refusal.hpp"
 #include "symport/training/mlp_file.hpp"
@@ -364,7 +364,8 @@ TrainingResult train_in(const TrainingOptions& options, const Given& given,
 TrainingResult train_network(const TrainingOptions& options, const Given& given,
                              const std::function<TrainingPlace()>& open,
                              const TrainingObserver& observer) {
-  set_threads(static_cast<int>(options.threads));
+  const ThreadScope threads(static_cast<int>(options.threads));
+  tell_of_fewer_threads(threads, observer.warn);
   return options.precision == Precision::single ? train_in<float>(options, given, open, observer)
                                                 : train_in<double>(options, given, open, observer);
 }

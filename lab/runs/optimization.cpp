@@ -175,10 +175,9 @@ std::string Optimization::config() const {
   } else {
     add("seed", fmt::format("{}", options_.seed));  // TOML's integers end at 2^63
   }
-  return config_text(
-      fmt::format("A run of symport {}. To repeat it:\n  symport optimize --config config.toml",
-                  version()),
-      entries);
+  return config_text(fmt::format("{} {}. To repeat it:\n  symport optimize --config config.toml",
+                                 run_heading, version()),
+                     entries);
 }
 
 }  // namespace symport::lab

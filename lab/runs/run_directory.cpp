@@ -6,9 +6,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <optional>
 #include <system_error>
 
+#include "lab/config/config_file.hpp"
+#include "lab/runs/checkpoint_files.hpp"
+#include "lab/runs/removal.hpp"
 #include "lab/text/errors.hpp"
 #include "symport/data/atomic_file.hpp"
 #include "symport/data/npz.hpp"
@@ -20,6 +26,31 @@ namespace fs = std::filesystem;
 namespace {
 
 std::system_error last_error() { return std::system_error(errno, std::generic_category()); }
+
+/// The first symbolic link on the way from `root`, which may be one itself, to root/name.
+std::optional<fs::path> link_below(const fs::path& root, const fs::path& name) {
+  fs::path path = root;
+  for (const fs::path& part : name) {
+    path /= part;
+    std::error_code ignored;
+    if (fs::is_symlink(path, ignored)) return path;
+  }
+  return std::nullopt;
+}
+
+/// Why root/name is no place to write to; empty: it is one.
+std::string objection(const fs::path& root, const fs::path& name) {
+  if (name.is_absolute() || std::find(name.begin(), name.end(), "..") != name.end()) {
+    return "the name leads out of its directory";
+  }
+  const auto link = link_below(root, name);
+  return link ? fmt::format("{} is a symbolic link", link->string()) : std::string();
+}
+
+bool is_run_file(const fs::path& name) {
+  const std::vector<fs::path> names = files_of_a_run();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -45,11 +76,35 @@ RunDirectory::RunDirectory(fs::path path, bool force, const std::string& origin)
       make_directories(path_);
     }
     if (::access(path_.c_str(), W_OK | X_OK) != 0) throw last_error();
+    refuse_links(path_, {}, origin);
     lock(origin);
   } catch (const std::system_error& error) {
-    for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
+    for (auto made = made_.rbegin(); made != made_.rend(); ++made) remove_if_empty(*made);
     refuse(error.code().message(), writable);
   }
+}
+
+void RunDirectory::refuse_links(const fs::path& root, const fs::path& folder,
+                                const std::string& origin) {
+  for (const fs::path& name : files_of_a_run()) refuse_link(root, folder / name, origin);
+}
+
+void RunDirectory::refuse_link(const fs::path& root, const fs::path& name,
+                               const std::string& origin) {
+  if (const auto link = link_below(root, name)) {
+    throw UsageError(origin, fmt::format("found '{}', a symbolic link, and results are not written "
+                                         "through links; remove it or choose another directory",
+                                         link->string()));
+  }
+}
+
+bool RunDirectory::holds_a_run(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path / "config.toml", ignored)) return false;
+  const std::string ours = fmt::format("# {} ", run_heading);
+  std::string found(ours.size(), '\0');
+  std::ifstream file(path / "config.toml", std::ios::binary);
+  return file.read(found.data(), static_cast<std::streamsize>(found.size())) && found == ours;
 }
 
 std::unique_ptr<RunDirectory> RunDirectory::of_earlier_run(const fs::path& path,
@@ -63,12 +118,9 @@ std::unique_ptr<RunDirectory> RunDirectory::of_earlier_run(const fs::path& path,
   }
   std::unique_ptr<RunDirectory> directory(new RunDirectory(path));
   directory->stays_ = true;
+  refuse_links(path, {}, origin);
   directory->lock(origin);
-  for (const fs::path& place : {path, path / "checkpoint"}) {
-    for (const auto& entry : fs::directory_iterator(place, ignored)) {
-      if (is_temporary_file(entry.path())) fs::remove(entry.path(), ignored);
-    }
-  }
+  for (const char* place : {"", CheckpointFiles::folder}) remove_temporaries(path, place);
   return directory;
 }
 
@@ -84,7 +136,7 @@ void RunDirectory::lock(const std::string& origin) {
 RunDirectory::~RunDirectory() {
   if (descriptor_ >= 0) ::close(descriptor_);
   if (written_ || stays_) return;
-  for (auto made = made_.rbegin(); made != made_.rend(); ++made) ::rmdir(made->c_str());
+  for (auto made = made_.rbegin(); made != made_.rend(); ++made) remove_if_empty(*made);
 }
 
 void RunDirectory::make_directories(const fs::path& path) {
@@ -104,8 +156,15 @@ void RunDirectory::write(const fs::path& name, const ArrayMap& arrays) {
 void RunDirectory::write(const fs::path& name,
                          const std::function<void(const fs::path&)>& write_to) {
   const fs::path target = path_ / name;
+  if (const std::string problem = objection(path_, name); !problem.empty()) {
+    throw OutputError(fmt::format("cannot write {}: {}", target.string(), problem));
+  }
   try {
-    if (!written_) fs::remove(path_ / "summary.json");
+    if (is_run_file(name.filename())) {
+      for (const fs::path& place : {fs::path(), name.parent_path()}) {
+        if (begun_.insert(place).second) remove_summary(path_, place);
+      }
+    }
     make_directories(target.parent_path());
     write_to(target);
     written_ = true;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,23 +18,36 @@ namespace symport::lab {
 ///
 /// A file appears under its name complete or not at all (AtomicFile). `summary.json` is written
 /// last; a directory that has one is whole. While one process has it, another one is refused.
+///
+/// Nothing is written through symbolic links in it: what is in a directory, which may come from
+/// others, does not decide where files are written.
 class RunDirectory {
  public:
   /// Throws UsageError, blaming `origin`, when the path cannot be made or written to, is no
-  /// directory, or is a directory that has something in it and `force` is false. With `force` files
-  /// of the same names are replaced and others left alone; an old summary.json goes before the
-  /// first of them.
+  /// directory, has links where a run's files go, or is a directory that has something in it and
+  /// `force` is false. With `force` files of the same names are replaced and others left alone; an
+  /// old summary.json goes before the first file of a run.
   RunDirectory(std::filesystem::path path, bool force, const std::string& origin);
-  /// The directory of a run that is to go on; throws UsageError unless it has a configuration.
-  /// Temporary files that a killed process left behind are taken away.
+  /// The directory of a run that is to go on; throws UsageError unless it has a configuration, or
+  /// when it has links where a run's files go. Temporary files that a killed process left are
+  /// removed.
   static std::unique_ptr<RunDirectory> of_earlier_run(const std::filesystem::path& path,
                                                       const std::string& origin);
+  /// Throws UsageError, blaming `origin`, when root/name is a symbolic link, or reached through one
+  /// below `root`.
+  static void refuse_link(const std::filesystem::path& root, const std::filesystem::path& name,
+                          const std::string& origin);
+  /// The same for all files that a run writes to root/folder.
+  static void refuse_links(const std::filesystem::path& root, const std::filesystem::path& folder,
+                           const std::string& origin);
+  /// Whether there is a config.toml that a run of this program wrote.
+  static bool holds_a_run(const std::filesystem::path& path);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// Throws OutputError. `name` may lie in a subdirectory.
+  /// Throws OutputError. `name` may lie in a subdirectory, but not outside, nor behind a link.
   void write(const std::filesystem::path& name, std::string_view content);
   /// The same for arrays, as an .npz file.
   void write(const std::filesystem::path& name, const ArrayMap& arrays);
@@ -47,6 +61,7 @@ class RunDirectory {
 
   std::filesystem::path path_;
   std::vector<std::filesystem::path> made_;  ///< outermost first
+  std::set<std::filesystem::path> begun_;    ///< subdirectories with files of a new run
   bool written_ = false;
   bool stays_ = false;   ///< even if nothing is written
   int descriptor_ = -1;  ///< of the directory, which holds the lock

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "core/blas_buffer.hpp"
 #include "core/pool.hpp"
 #include "core/thin_products.hpp"
+#include "symport/core/thread_scope.hpp"
 
 namespace symport {
 
@@ -50,9 +52,10 @@ void half_gram(Index n, Index k, const double* a, Index lda, double* c, Index ld
 }
 
 /// Products are divided here; the BLAS shall not divide them again.
-void keep_blas_to_one_thread() {
+void prepare_blas() {
   static const bool once = (openblas_set_num_threads(1), true);
   static_cast<void>(once);
+  require_blas_buffer();
 }
 
 /// On one thread, by the kernel that suits the shape.
@@ -73,6 +76,7 @@ void product(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Sc
     thin_multiply(m, n, k, alpha, a, lda, turned.data(), k, beta, c, ldc);
     return;
   }
+  prepare_blas();
   blas(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
@@ -81,15 +85,14 @@ constexpr double smallest_part = 5e5;
 /// Parts begin at multiples of this, so that all but the last are made of whole kernel tiles.
 constexpr Index tile = 16;
 
-/// C in as many blocks of rows or columns as there are threads for. The blocks depend on the shape
-/// and the number of threads alone.
+/// C in as many blocks of rows or columns as threads were asked for. The blocks depend on the shape
+/// and that number alone.
 template <Real Scalar>
 void split(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
            const Scalar* b, Index ldb, Scalar beta, Scalar* c, Index ldc) {
   if (m == 0 || n == 0) return;
-  keep_blas_to_one_thread();
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const auto parts = static_cast<int>(std::min(work / smallest_part, double(pool_threads())));
+  const auto parts = static_cast<int>(std::min(work / smallest_part, double(threads())));
   if (parts < 2) {
     product(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     return;
@@ -128,19 +131,16 @@ void gemm<double>(bool ta, bool tb, Index m, Index n, Index k, double alpha, con
 template <Real Scalar>
 void gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C) {
   // Few columns are quicker as a product, and only a product is divided among threads.
-  if (A.cols() < 64 || pool_threads() > 1) {
+  if (A.cols() < 64 || threads() > 1) {
     multiply<Scalar>(1, true, A, false, A, 0, C);
     return;
   }
-  keep_blas_to_one_thread();
+  prepare_blas();
   half_gram(A.cols(), A.rows(), A.data(), A.outerStride(), C.data(), C.outerStride());
   C.template triangularView<Eigen::StrictlyLower>() = C.transpose();
 }
 
 template void gram(MatrixIn<float>, MatrixOut<float>);
 template void gram(MatrixIn<double>, MatrixOut<double>);
-
-void set_threads(int count) { set_pool_threads(count); }
-int threads() { return pool_threads(); }
 
 }  // namespace symport

@@ -102,7 +102,17 @@ void AtomicFile::discard() noexcept {
 
 bool is_temporary_file(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.starts_with(temporary_prefix) && name.ends_with(temporary_suffix);
+  const std::string_view prefix = temporary_prefix, suffix = temporary_suffix;
+  if (name.size() < prefix.size() + suffix.size()) return false;
+  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return false;
+  const std::string numbers =
+      name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+  const std::size_t dash = numbers.find('-');
+  const auto whole = [](const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  };
+  return dash != std::string::npos && whole(numbers.substr(0, dash)) &&
+         whole(numbers.substr(dash + 1));
 }
 
 void write_file(const fs::path& target, std::string_view bytes) {

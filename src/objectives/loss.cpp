@@ -27,6 +27,13 @@ std::string_view to_string(Loss::Kind kind) {
   return "";
 }
 
+/// -log of a class's share of the softmax: its output lies `behind` below the largest one, and
+/// `others` is the sum of exp(z_k - largest) over the other classes. Exact to rounding however
+/// small the loss or large the outputs.
+double negative_log_share(double others, double behind) {
+  return behind == 0.0 ? std::log1p(others) : std::log(others + std::exp(-behind)) + behind;
+}
+
 }  // namespace
 
 Loss::Loss(Kind kind)
@@ -91,11 +98,13 @@ double Loss::value(MatrixIn<Scalar> Z, const Targets<Scalar>& targets) const {
   double sum = 0.0;
   if (categorical()) {
     for (Index j = 0; j < Z.cols(); ++j) {
-      const double top = Z.col(j).maxCoeff();
-      double mass = 0.0;
-      for (Index k = 0; k < Z.rows(); ++k) mass += std::exp(static_cast<double>(Z(k, j)) - top);
       const int c = targets.classes[static_cast<std::size_t>(j)];
-      sum += std::log(mass) + top - static_cast<double>(Z(c, j));
+      const double top = Z.col(j).maxCoeff();
+      double others = 0.0;
+      for (Index k = 0; k < Z.rows(); ++k) {
+        if (k != c) others += std::exp(static_cast<double>(Z(k, j)) - top);
+      }
+      sum += negative_log_share(others, top - static_cast<double>(Z(c, j)));
     }
   } else {
     sum = 0.5 * (Z - targets.values).template cast<double>().squaredNorm();
@@ -117,17 +126,20 @@ double Loss::delta(MatrixIn<Scalar> Z, const Targets<Scalar>& targets,
   for (Index j = 0; j < Z.cols(); ++j) {
     const int c = targets.classes[static_cast<std::size_t>(j)];
     const double top = Z.col(j).maxCoeff();
-    const double right = static_cast<double>(Z(c, j));
-    double mass = 0.0;
+    const double behind = top - static_cast<double>(Z(c, j));
+    double others = 0.0;
     for (Index k = 0; k < Z.rows(); ++k) {
+      if (k == c) continue;
       const double e = std::exp(static_cast<double>(Z(k, j)) - top);
-      mass += e;
+      others += e;
       delta(k, j) = static_cast<Scalar>(e);
     }
-    sum += std::log(mass) + top - right;
+    sum += negative_log_share(others, behind);
+    const double mass = others + std::exp(-behind);
     for (Index k = 0; k < Z.rows(); ++k) {
-      const double p = static_cast<double>(delta(k, j)) / mass;
-      delta(k, j) = static_cast<Scalar>(factor * (p - (k == c ? 1.0 : 0.0)));
+      // p_c - 1 would lose the digits of a small loss; the others' share has them.
+      const double share = k == c ? -others : static_cast<double>(delta(k, j));
+      delta(k, j) = static_cast<Scalar>(factor * share / mass);
     }
   }
   return sum * factor;

@@ -11,6 +11,7 @@
 #include "objectives/mlp_curvature.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "symport/core/thread_scope.hpp"
 
 namespace symport {
 
@@ -158,7 +159,7 @@ void MlpObjective<Scalar>::layer_ranges(Index m,
   const Index block = thin ? std::max<Index>(6, 4096 / rows / 6 * 6) : 128;
   OuterProduct<Scalar> product;
   if (thin) product.pack(delta);
-  const int parts = pool_threads();
+  const int parts = threads();
   run_parts(parts, [&](int part) {
     const Index blocks = (columns + block - 1) / block;
     VectorOf<Scalar> range(rows * block);

@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -40,6 +42,15 @@ bool drain(int descriptor, std::string& text) {
   if (where.ignored_signal != 0) ::signal(where.ignored_signal, SIG_IGN);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
+  if (where.no_more_threads) {
+    // The stack of a thread is as large as this limit says: larger than all addresses. OpenBLAS
+    // does not go on without the threads it asks for, so it shall ask for none.
+    rlimit stack{};
+    ::getrlimit(RLIMIT_STACK, &stack);
+    stack.rlim_cur = std::min<rlim_t>(stack.rlim_max, rlim_t{1} << 48);
+    ::setrlimit(RLIMIT_STACK, &stack);
+    ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  }
   for (const auto& [name, value] : where.environment) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }

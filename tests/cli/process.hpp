@@ -23,6 +23,7 @@ struct Surroundings {
   bool close_stdout_early = false;                      ///< nobody reads, as behind `| head -c 0`
   int ignored_signal = 0;        ///< that the program inherits as ignored, like SIGHUP under nohup
   std::string stdout_file = {};  ///< instead of a pipe
+  bool no_more_threads = false;  ///< the system refuses every thread but the first
   /// Called with the process id once the program runs.
   std::function<void(int)> meanwhile = {};
 };

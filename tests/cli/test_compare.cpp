@@ -14,6 +14,7 @@
 namespace symport::cli::testing {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -287,6 +288,25 @@ TEST(Compare, DoesNotReplaceResultsWithoutForce) {
   Words forced = words;
   forced.push_back("--force");
   EXPECT_EQ(symport(forced).exit_code, 0);
+}
+
+TEST(Compare, ResultsAreNotWrittenThroughLinks) {
+  for (const char* name : {"booth", "booth/gd-1", "booth/gd-1/trace.csv", "comparison.json"}) {
+    const TemporaryDirectory directory;
+    const std::string out = directory / "runs";
+    const Words words{"compare", "booth", "--method", "gd", "--lr",  "0.05", "--budget", "9evals",
+                      "--seeds", "1",     "--seed",   "1",  "--out", out,    "--force"};
+    ASSERT_EQ(symport(words).exit_code, 0);
+    const fs::path link = fs::path(out) / name, outside = directory.path() / "outside";
+    fs::rename(link, outside);
+    fs::create_symlink(outside, link);
+    const auto written = fs::last_write_time(outside);
+    const Finished run = symport(words);
+    EXPECT_EQ(run.exit_code, 2) << name;
+    EXPECT_THAT(run.err, HasSubstr("'" + link.string() + "', a symbolic link")) << name;
+    EXPECT_TRUE(fs::is_symlink(link)) << name;
+    EXPECT_EQ(fs::last_write_time(outside), written) << name;
+  }
 }
 
 TEST(Compare, WritesItsFilesEvenWhereNothingCanBePrinted) {

@@ -143,6 +143,45 @@ TEST(RunDirectory, IsNotOverwrittenWithoutForce) {
   EXPECT_EQ(read_file(directory / "run/notes.txt"), "mine");
 }
 
+TEST(RunDirectory, ForceRemovesOnlyWhatARunWrites) {
+  const TemporaryDirectory directory;
+  const std::string run = directory / "run";
+  const Words train{"train", "--data", "regression", "--steps", "3", "--out", run, "--quiet"};
+  ASSERT_EQ(symport(train).exit_code, 0);
+  std::filesystem::create_directories(run + "/checkpoint/mine/deep");
+  const std::vector<std::string> own{"notes.txt",
+                                     ".symport-notes.tmp",
+                                     "checkpoint/notes.txt",
+                                     "checkpoint/latest.npz.bak",
+                                     "checkpoint/.symport-mine.tmp",
+                                     "checkpoint/mine/latest.npz",
+                                     "checkpoint/mine/deep/summary.json"};
+  for (const std::string& name : own) write_file(run + "/" + name, "mine");
+  // What a run leaves there, or may have left when it was killed.
+  const std::vector<std::string> made{"checkpoint/previous.npz", "checkpoint/next.npz",
+                                      "checkpoint/damaged.npz", "checkpoint/.symport-12-3.tmp"};
+  for (const std::string& name : made) write_file(run + "/" + name, "old");
+  Words forced = train;
+  forced.push_back("--force");
+  const Finished again = symport(forced);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  for (const std::string& name : own) EXPECT_EQ(read_file(run + "/" + name), "mine") << name;
+  for (const std::string& name : made) {
+    EXPECT_FALSE(std::filesystem::exists(run + "/" + name)) << name;
+  }
+}
+
+TEST(RunDirectory, ForceKeepsOtherFilesInACheckpointFolder) {
+  const TemporaryDirectory directory;
+  const std::string run = directory / "run";
+  std::filesystem::create_directories(run + "/checkpoint");
+  write_file(run + "/checkpoint/thesis.txt", "mine");
+  const Finished done = symport(
+      {"train", "--data", "regression", "--steps", "3", "--out", run, "--quiet", "--force"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(read_file(run + "/checkpoint/thesis.txt"), "mine");
+}
+
 TEST(RunDirectory, AnEmptyDirectoryMayBeUsed) {
   const TemporaryDirectory directory;
   EXPECT_EQ(symport({"optimize", "booth", "--out", directory.path().string()}).exit_code, 0);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "support/numbers.hpp"
+#include "symport/core/thread_scope.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -126,11 +127,9 @@ std::vector<MatrixOf<Scalar>> large_products() {
 TYPED_TEST(Gemm, IsTheSameToRoundingForAnyNumberOfThreadsAndBitForBitForOne) {
   const double allowed =
       std::is_same_v<TypeParam, double> ? tolerance::rounding : tolerance::single_precision;
-  const int before = threads();
-  set_threads(1);
   const auto serial = large_products<TypeParam>();
   for (const int count : {2, 3, 5}) {
-    set_threads(count);
+    const ThreadScope scope(count, count);
     const auto first = large_products<TypeParam>();
     for (int repetition = 0; repetition < 5; ++repetition) {
       const auto again = large_products<TypeParam>();
@@ -140,30 +139,36 @@ TYPED_TEST(Gemm, IsTheSameToRoundingForAnyNumberOfThreadsAndBitForBitForOne) {
       EXPECT_LE((first[i] - serial[i]).norm(), allowed * serial[i].norm()) << i;
     }
   }
-  set_threads(before);
+}
+
+TYPED_TEST(Gemm, DependsOnTheThreadsAskedForNotOnThoseThatRun) {
+  for (const int requested : {2, 3, 5}) {
+    const auto reference = [&] {
+      const ThreadScope all(requested, requested);
+      return large_products<TypeParam>();
+    }();
+    for (int running = 1; running < requested; ++running) {
+      const ThreadScope fewer(requested, running);
+      ASSERT_EQ(fewer.running(), running);
+      EXPECT_EQ(large_products<TypeParam>(), reference) << running << " of " << requested;
+    }
+  }
 }
 
 TEST(Threads, ServeSeveralCallersAtOnce) {
-  const int before = threads();
-  set_threads(2);
-  const auto alone = large_products<double>();
+  const auto divided = [] {
+    const ThreadScope scope(2, 2);
+    return large_products<double>();
+  };
+  const auto alone = divided();
   std::vector<std::vector<Matrix>> results(3);
   {
     std::vector<std::jthread> callers;
     for (auto& result : results) {
-      callers.emplace_back([&result] { result = large_products<double>(); });
+      callers.emplace_back([&] { result = divided(); });
     }
   }
   for (const auto& result : results) EXPECT_EQ(result, alone);
-  set_threads(before);
-}
-
-TEST(Threads, AreAsManyAsWereSet) {
-  const int before = threads();
-  set_threads(1);
-  EXPECT_EQ(threads(), 1);
-  set_threads(before);
-  EXPECT_EQ(threads(), before);
 }
 
 }  // namespace

@@ -156,5 +156,19 @@ TEST(AtomicFile, KeepsTheOldFileWhenThereIsNoRoomForTheNew) {
   EXPECT_EQ(directory.entries(), 1u);
 }
 
+TEST(AtomicFile, KnowsTheNamesOfItsTemporaries) {
+  const test::TemporaryDirectory directory;
+  {
+    AtomicFile file(directory / "model.npz");
+    const fs::directory_iterator made(directory.path());
+    EXPECT_TRUE(is_temporary_file(made->path())) << made->path();
+  }
+  for (const char* other : {".symport-.tmp", ".symport-7.tmp", ".symport-7-.tmp", ".symport--7.tmp",
+                            ".symport-notes.tmp", ".symport-7-0.tmp.bak", ".symport-7-0-1.tmp",
+                            "symport-7-0.tmp", ".symport-tmp"}) {
+    EXPECT_FALSE(is_temporary_file(other)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace symport

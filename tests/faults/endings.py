@@ -188,6 +188,25 @@ def little_memory(bench):
     return cases + 1
 
 
+def little_memory_for_threads(bench):
+    """Memory ends at any place in a run with two threads, in the caller or in its helper."""
+    wide = ["train", "--data", bench.data, "--layers", "12,1500,1500,4", "--batch", "200", "--epochs", "1", "--optimizer",
+            "adam", "--lr", "1e-4", "--threads", "2", "--quiet"]
+    least = (len(os.sched_getaffinity(0)) + 2) * 128  # megabytes that the program asks for at its start
+    ends = set()
+    sizes = range(least, least + 192, 4 if bench.long else 16)
+    for megabytes in sizes:
+        def limit(bytes_=megabytes << 20):
+            resource.setrlimit(resource.RLIMIT_AS, (bytes_, bytes_))
+        process = bench.run(wide, preexec_fn=limit)
+        said = process.err.decode("utf-8", "replace")
+        check(process.returncode == 0 or (process.returncode == 1 and "out of memory" in said),
+              f"{megabytes} MB: exit {process.returncode}: {said[-200:]}")
+        ends.add(process.returncode)
+    check(ends == {0, 1}, f"all ended with {ends}: no limit between too little and enough was tried")
+    return len(sizes)
+
+
 def add_to(table, bench):
     def times(few, many):
         return many if bench.long else few
@@ -201,3 +220,4 @@ def add_to(table, bench):
     table.add("two processes on one run directory", two_processes, times(1, 10), bench)
     table.add("clock moved back, files from the future", clock_back, times(1, 10), bench)
     table.add("little memory (RLIMIT_AS)", little_memory, 1, bench)
+    table.add("little memory, two threads", little_memory_for_threads, 1, bench)

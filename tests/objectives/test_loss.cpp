@@ -51,6 +51,21 @@ TEST(Loss, CrossEntropyIsFiniteForHugeOutputs) {
   EXPECT_TRUE(delta.allFinite());
 }
 
+// log(1 + e^-40) and log(1 + e^-2) + 2, and the derivative -e^-40 / (1 + e^-40), in 20 digits.
+TEST(Loss, CrossEntropyKeepsTheDigitsOfSmallLossesAndLargeOutputs) {
+  const Loss loss(Loss::Kind::cross_entropy, Loss::Reduction::sum);
+  const Targets<double> first(std::vector<int>{0});
+  Matrix delta(2, 1);
+  const Matrix sure{{40.0}, {0.0}};
+  EXPECT_DOUBLE_EQ(loss.value<double>(sure, first), 4.2483542552915889863e-18);
+  EXPECT_DOUBLE_EQ(loss.delta<double>(sure, first, delta), 4.2483542552915889863e-18);
+  EXPECT_DOUBLE_EQ(delta(0, 0), -4.2483542552915889772e-18);
+  EXPECT_DOUBLE_EQ(delta(1, 0), 4.2483542552915889772e-18);
+  const Matrix wrong{{1e15 - 2.0}, {1e15}};
+  EXPECT_DOUBLE_EQ(loss.value<double>(wrong, first), 2.1269280110429725);
+  EXPECT_DOUBLE_EQ(loss.delta<double>(wrong, first, delta), 2.1269280110429725);
+}
+
 TEST(Loss, DeltaAndHessianAreTheDerivatives) {
   Random random(7);
   for (const char* name : all_losses) {

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "support/networks.hpp"
-#include "symport/core/gemm.hpp"
+#include "symport/core/thread_scope.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/adamw.hpp"
@@ -28,7 +28,6 @@ class MinibatchStep : public ::testing::Test {
  protected:
   static constexpr double allowed =
       std::is_same_v<Scalar, double> ? tolerance::rounding : tolerance::single_precision;
-  ~MinibatchStep() override { set_threads(1); }
 
   /// Calls check on wide and narrow layers, with biases and without, few samples and many.
   static void for_all_batches(
@@ -53,7 +52,7 @@ TYPED_TEST(MinibatchStep, RangesAreTheGradientAndCoverItOnce) {
     VectorOf<Scalar> gradient(w.size());
     const double loss = objective.gradient(w, gradient);
     for (const int count : {1, 2, 3}) {
-      set_threads(count);
+      const ThreadScope scope(count, count);
       VectorOf<Scalar> pieces = VectorOf<Scalar>::Zero(w.size());
       Index entries = 0;
       std::mutex mutex;
@@ -66,7 +65,6 @@ TYPED_TEST(MinibatchStep, RangesAreTheGradientAndCoverItOnce) {
       EXPECT_EQ(entries, w.size());
       EXPECT_LE((pieces - gradient).norm(), this->allowed * gradient.norm());
     }
-    set_threads(1);
   });
 }
 
@@ -84,7 +82,7 @@ TYPED_TEST(MinibatchStep, EqualsGradientAndStepForEveryOptimizer) {
   this->for_all_batches([&](const MlpObjective<Scalar>& objective, const VectorOf<Scalar>& start) {
     for (const auto& optimizer : optimizers) {
       for (const int count : {1, 2}) {
-        set_threads(count);
+        const ThreadScope scope(count, count);
         VectorOf<Scalar> whole = start, ranges = start, gradient(start.size());
         OptimizerState<Scalar> whole_state = optimizer->init(start.size());
         OptimizerState<Scalar> ranges_state = whole_state;
@@ -100,7 +98,6 @@ TYPED_TEST(MinibatchStep, EqualsGradientAndStepForEveryOptimizer) {
         EXPECT_EQ(ranges_state.count, whole_state.count) << optimizer->name();
       }
     }
-    set_threads(1);
   });
 }
 

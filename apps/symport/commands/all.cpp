@@ -32,7 +32,8 @@ Option report() {
           output};
 }
 Option force() {
-  return {"force", "", "let --out (and --report) replace files of an earlier run", output};
+  return {"force", "",
+          "let --out (and --report) replace the files of an earlier run; all others stay", output};
 }
 Option json() { return {"json", "", "the result as one JSON object on stdout", output}; }
 Option quiet() { return {"quiet", "", "nothing but errors on stderr", output}; }

@@ -10,6 +10,7 @@
 #include "commands/train.hpp"
 #include "lab/compare/output.hpp"
 #include "lab/options/registry.hpp"
+#include "lab/options/threads.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "lab/text/suggestion.hpp"
 #include "terminal/progress.hpp"
@@ -87,7 +88,9 @@ std::vector<Option> options() {
                    defaults.spread),
        what},
       {"confidence", "P", fmt::format("of the intervals (default {})", defaults.confidence), what},
-      {"config", "FILE", "options from a TOML file, such as a comparison's compare.toml; flags win",
+      {"config", "FILE",
+       "options from a TOML file, such as a comparison's compare.toml; flags win; not in the\n"
+       "file: --out, --report, --force",
        what},
       {"tune", "", "find the best rate of every method on the grid (the default without --lr)",
        rate},
@@ -178,10 +181,13 @@ CompareOptions read_options(const Given& given) {
   return options;
 }
 
+constexpr const char *config_name = "compare.toml", *runs_name = "runs.csv",
+                     *result_name = "comparison.json";
+
 void write_files(const compare::Comparison& result, RunDirectory& directory) {
-  directory.write("compare.toml", compare::compare_config(result.options));
-  directory.write("runs.csv", compare::runs_csv(result));
-  directory.write("comparison.json", compare::compare_json(result));
+  directory.write(config_name, compare::compare_config(result.options));
+  directory.write(runs_name, compare::runs_csv(result));
+  directory.write(result_name, compare::compare_json(result));
 }
 
 int run_compare(const Given& given) {
@@ -192,6 +198,14 @@ int run_compare(const Given& given) {
   if (const auto path = given.text("out")) {
     directory = std::make_unique<RunDirectory>(*path, given.is_on("force"), given.origin("out"));
     options.out = directory->path();
+    for (const char* name : {config_name, runs_name, result_name}) {
+      RunDirectory::refuse_link(options.out, name, given.origin("out"));
+    }
+  }
+  if (!quiet) {
+    const ThreadScope threads(static_cast<int>(given.read("threads", parse_threads).value_or(1)));
+    tell_of_fewer_threads(
+        threads, [](const std::string& text) { print_error("symport compare: " + text + "\n"); });
   }
   compare::Comparison result;
   {

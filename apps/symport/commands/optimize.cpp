@@ -60,7 +60,10 @@ std::vector<Option> options() {
       {"steps", "N", "number of steps (default: the function's own)", run},
       {"seed", "N",
        fmt::format("seed of the random numbers in searches (default {})", defaults.seed), run},
-      {"config", "FILE", "options from a TOML file, like the config.toml of a run; flags win", run},
+      {"config", "FILE",
+       "options from a TOML file, like the config.toml of a run; flags win; not in the file:\n"
+       "--out, --report, --force",
+       run},
       {"teleport", "SCHEDULE",
        fmt::format("steps before which to teleport: 5 | 0,10,20 | 0..40:10 | every:100 |\n"
                    "every:100+99 | never (default {})",

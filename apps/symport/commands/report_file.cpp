@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <memory>
 #include <system_error>
 
 #include "lab/report/page.hpp"
 #include "lab/report/run_report.hpp"
+#include "lab/runs/removal.hpp"
 #include "lab/text/errors.hpp"
 #include "symport/data/atomic_file.hpp"
 #include "terminal/terminal.hpp"
@@ -20,26 +22,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory that goes away with this object.
-class Scratch {
- public:
-  Scratch() : path_((fs::temp_directory_path() / "symport-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw OutputError(fmt::format("cannot make a temporary directory '{}': {}", path_,
-                                    std::generic_category().message(errno)));
-    }
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+std::unique_ptr<ScratchDirectory> temporary_directory() try {
+  return std::make_unique<ScratchDirectory>(fs::temp_directory_path(), "symport");
+} catch (const fs::filesystem_error& error) {
+  throw OutputError(fmt::format("cannot make a temporary directory '{}': {}",
+                                error.path1().string(), error.code().message()));
+}
 
 }  // namespace
 
@@ -80,12 +68,12 @@ bool ReportFile::write_run(RunDirectory* directory,
   if (directory != nullptr) {
     runs = report::read_runs({directory->path().string()});
   } else {
-    const Scratch scratch;
+    const std::unique_ptr<ScratchDirectory> scratch = temporary_directory();
     {
-      RunDirectory place(scratch.path(), true, "--report");
+      RunDirectory place(scratch->path(), true, "--report");
       write_run(place);
     }
-    runs = report::read_runs({scratch.path()});
+    runs = report::read_runs({scratch->path().string()});
     for (report::Run& run : runs) run.directory = "not kept";
   }
   if (runs.at(0).trace.rows() == 0) return false;

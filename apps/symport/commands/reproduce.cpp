@@ -156,9 +156,15 @@ int run_reproduce(const Given& given) {
   const fs::path out = given.text("out").value_or(usual_out);
   const bool go_on = given.is_on("continue");
   if (go_on && given.is_on("force")) throw UsageError("--continue", "goes without --force");
+  const auto figures = given.text("figures");
+  for (const Experiment& experiment : experiments) {
+    require_places(experiment, out, given.origin("out"));
+  }
   if (!go_on) {
-    const RunDirectory check(out, given.is_on("force"), given.origin("out"));
-    for (const Experiment& experiment : experiments) fs::remove_all(out / experiment.name);
+    const bool force = given.is_on("force");
+    const RunDirectory check(out, force, given.origin("out"));
+    if (figures) RunDirectory(*figures, force, given.origin("figures"));
+    for (const Experiment& experiment : experiments) remove_earlier_runs(experiment, out);
   }
 
   const bool shown = !given.is_on("quiet") && !given.is_on("no-progress");
@@ -205,12 +211,12 @@ int run_reproduce(const Given& given) {
     list.push_back(as_json(*result));
     const report::Report page = experiment_report(*result);
     RunDirectory place(out, true, given.origin("out"));
-    place.write(experiment.name + ".html", report::page(page));
-    if (const auto pictures = given.text("figures")) {
+    place.write(page_of(experiment), report::page(page));
+    if (figures) {
       std::string prefix = experiment.name + "-";
       std::replace(prefix.begin(), prefix.end(), '/', '-');
-      RunDirectory figures(*pictures, true, given.origin("figures"));
-      for (const auto& [name, svg] : report::pictures(page)) figures.write(prefix + name, svg);
+      RunDirectory pictures(*figures, true, given.origin("figures"));
+      for (const auto& [name, svg] : report::pictures(page)) pictures.write(prefix + name, svg);
     }
   }
   const bool good = missed == 0 && missing.empty();
@@ -258,7 +264,10 @@ Command reproduce_command() {
                   {"data-dir", "DIR", "where fetched data sets are", run},
                   {"figures", "DIR", "write every figure as SVG into this directory too", output},
                   {"out", "DIR", fmt::format("(default {})", usual_out), output},
-                  common::force(),
+                  {"force", "",
+                   "let --out and --figures replace the files of an earlier reproduction; all "
+                   "others stay",
+                   output},
                   common::json(),
                   common::quiet(),
                   common::no_progress()},

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/options/network.hpp"
+#include "lab/options/threads.hpp"
 #include "lab/text/json_forms.hpp"
 #include "lab/text/parse_numbers.hpp"
-#include "symport/core/gemm.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
@@ -89,9 +89,9 @@ int run_teleport(const Given& given) {
     throw UsageError(given.origin("out"),
                      fmt::format("'{}' exists; --force replaces it", out.string()));
   }
-  set_threads(static_cast<int>(
-      given.read("threads", [](const std::string& text) { return parse_whole(text, 1, 1024); })
-          .value_or(1)));
+  const ThreadScope threads(static_cast<int>(given.read("threads", parse_threads).value_or(1)));
+  tell_of_fewer_threads(
+      threads, [](const std::string& text) { print_error("symport teleport: " + text + "\n"); });
   const ArrayMap arrays = read_npz(weights);
   const Precision precision =
       given.read("precision", parse_precision).value_or(precision_of(arrays));
@@ -123,7 +123,8 @@ Command teleport_command() {
   for (Option& option : teleport_flags(teleport)) options.push_back(std::move(option));
   options.push_back({"seed", "N", "of the random numbers in searches (default 0)", teleport});
   options.push_back({"precision", "float|double", "(default: that of the weights)", network});
-  options.push_back({"threads", "N", "of the matrix products (default 1)", network});
+  options.push_back({"threads", "N",
+                     "of the matrix products, up to one for every processor (default 1)", network});
   options.push_back({"out", "FILE.npz", "where the teleported weights go", "Output"});
   options.push_back({"force", "", "let --out replace a file", "Output"});
   return {

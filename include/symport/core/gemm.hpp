@@ -24,10 +24,4 @@ void multiply(Scalar alpha, bool transpose_a, MatrixIn<Scalar> A, bool transpose
 template <Real Scalar>
 void gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C);
 
-/// Threads that matrix products are divided among; 1 until set. The result is a function of the
-/// inputs and of this number, bit for bit; for different numbers it is equal to rounding. The BLAS
-/// itself is kept to one thread.
-void set_threads(int count);
-int threads();
-
 }  // namespace symport

@@ -57,8 +57,8 @@ class MlpObjective final : public BatchObjective<Scalar> {
   Score score(In<Scalar> w, Out<Scalar> gradient) const override;
   /// Rank-n updates in place, without a gradient in memory.
   double gradient_step(Out<Scalar> w, double learning_rate) const override;
-  /// Pieces that stay in the cache, from all threads of the pool; the gradient never stands in
-  /// memory as a whole.
+  /// Pieces that stay in the cache, from all threads of the ThreadScope; the gradient never stands
+  /// in memory as a whole.
   double gradient_ranges(
       In<Scalar> w, const std::function<void(Index first, In<Scalar> range)>& use) const override;
 

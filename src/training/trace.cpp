@@ -8,59 +8,58 @@
 #include <iterator>
 #include <ostream>
 #include <string_view>
-#include <utility>
 
 namespace symport {
 
 namespace {
 
-/// Appends cells to a line; every one but the first follows a comma.
-class Line {
- public:
-  explicit Line(fmt::memory_buffer& text) : out_(std::back_inserter(text)) {}
+using Column = TraceColumn;
+using Notation = TraceColumn::Notation;
 
-  void name(std::string_view value) { fmt::format_to(out_, "{}{}", comma(), value); }
-  void index(Index value) { fmt::format_to(out_, "{}{}", comma(), value); }
-  /// Arithmetic makes NaNs of either sign; the file knows only one.
-  void number(double value) {
-    fmt::format_to(out_, "{}{:.17g}", comma(), std::isnan(value) ? std::abs(value) : value);
+constexpr Column step_column{"step", Notation::whole,
+                             [](const TraceRow& row) { return static_cast<double>(row.step); }};
+constexpr Column epoch_column{"epoch", Notation::whole,
+                              [](const TraceRow& row) { return static_cast<double>(row.epoch); }};
+constexpr double (*loss)(const TraceRow&) = [](const TraceRow& row) { return row.loss; };
+constexpr Column validation_columns[] = {
+    {"valid_loss", Notation::exact, [](const TraceRow& row) { return row.valid_loss; }},
+    {"valid_accuracy", Notation::exact, [](const TraceRow& row) { return row.valid_accuracy; }}};
+constexpr Column common_columns[] = {
+    {"grad_sq", Notation::exact, [](const TraceRow& row) { return row.grad_sq; }},
+    {"learning_rate", Notation::exact, [](const TraceRow& row) { return row.learning_rate; }},
+    {"evaluations", Notation::shortest, [](const TraceRow& row) { return row.evaluations; }},
+    {"seconds", Notation::nanoseconds, [](const TraceRow& row) { return row.seconds; }},
+    {"teleported", Notation::whole,
+     [](const TraceRow& row) { return row.teleported ? 1.0 : 0.0; }}};
+
+void append(fmt::memory_buffer& text, double value, Notation notation) {
+  // Arithmetic makes NaNs of either sign; the file knows only one.
+  if (std::isnan(value)) value = std::abs(value);
+  const auto out = std::back_inserter(text);
+  switch (notation) {
+    case Notation::whole:
+      fmt::format_to(out, "{:.0f}", value);
+      break;
+    case Notation::shortest:
+      fmt::format_to(out, "{}", value);
+      break;
+    case Notation::nanoseconds:
+      fmt::format_to(out, "{:.9f}", value);
+      break;
+    case Notation::exact:
+      fmt::format_to(out, "{:.17g}", value);
+      break;
   }
-  void evaluations(double value) { fmt::format_to(out_, "{}{}", comma(), value); }
-  void seconds(double value) { fmt::format_to(out_, "{}{:.9f}", comma(), value); }
-  void end() { fmt::format_to(out_, "\n"); }
+}
 
- private:
-  const char* comma() { return std::exchange(first_, false) ? "" : ","; }
+}  // namespace
 
-  std::back_insert_iterator<fmt::memory_buffer> out_;
-  bool first_ = true;
-};
+std::string_view to_string(RowUnit unit) { return unit == RowUnit::epoch ? "epoch" : "step"; }
 
-/// One column: what it is called, and how a row fills it.
-struct CsvColumn {
-  std::string_view name;
-  void (*put)(Line&, const TraceRow&);
-};
-
-constexpr auto put_step = [](Line& line, const TraceRow& row) { line.index(row.step); };
-constexpr auto put_loss = [](Line& line, const TraceRow& row) { line.number(row.loss); };
-constexpr CsvColumn step_column{"step", put_step};
-constexpr CsvColumn epoch_column{"epoch",
-                                 [](Line& line, const TraceRow& row) { line.index(row.epoch); }};
-constexpr CsvColumn validation_columns[] = {
-    {"valid_loss", [](Line& line, const TraceRow& row) { line.number(row.valid_loss); }},
-    {"valid_accuracy", [](Line& line, const TraceRow& row) { line.number(row.valid_accuracy); }}};
-constexpr CsvColumn common_columns[] = {
-    {"grad_sq", [](Line& line, const TraceRow& row) { line.number(row.grad_sq); }},
-    {"learning_rate", [](Line& line, const TraceRow& row) { line.number(row.learning_rate); }},
-    {"evaluations", [](Line& line, const TraceRow& row) { line.evaluations(row.evaluations); }},
-    {"seconds", [](Line& line, const TraceRow& row) { line.seconds(row.seconds); }},
-    {"teleported", [](Line& line, const TraceRow& row) { line.index(row.teleported ? 1 : 0); }}};
-
-std::vector<CsvColumn> columns_of(TraceLayout layout, RowUnit unit) {
+std::vector<TraceColumn> trace_columns(TraceLayout layout, RowUnit unit) {
   const bool training = layout == TraceLayout::training, by_epoch = unit == RowUnit::epoch;
-  std::vector<CsvColumn> columns{by_epoch ? epoch_column : step_column,
-                                 {training ? "train_loss" : "loss", put_loss}};
+  std::vector<Column> columns{by_epoch ? epoch_column : step_column,
+                              {training ? "train_loss" : "loss", Notation::exact, loss}};
   if (training) {
     columns.insert(columns.end(), std::begin(validation_columns), std::end(validation_columns));
   }
@@ -68,10 +67,6 @@ std::vector<CsvColumn> columns_of(TraceLayout layout, RowUnit unit) {
   if (by_epoch) columns.push_back(step_column);
   return columns;
 }
-
-}  // namespace
-
-std::string_view to_string(RowUnit unit) { return unit == RowUnit::epoch ? "epoch" : "step"; }
 
 void Trace::record(const TraceRow& row, const Vector* point) {
   if (!rows.empty() && !stays(rows.back())) {
@@ -98,18 +93,24 @@ void Trace::thin_out() {
 }
 
 void write_csv(const Trace& trace, std::ostream& out, TraceLayout layout) {
-  const std::vector<CsvColumn> columns = columns_of(layout, trace.unit);
-  fmt::memory_buffer text;
-  Line heading(text);
-  for (const CsvColumn& column : columns) heading.name(column.name);
+  const std::vector<TraceColumn> columns = trace_columns(layout, trace.unit);
   const Index dimension = trace.points.empty() ? 0 : trace.points.front().size();
-  for (Index i = 1; i <= dimension; ++i) heading.name(fmt::format("x{}", i));
-  heading.end();
+  fmt::memory_buffer text;
+  for (const TraceColumn& column : columns) {
+    fmt::format_to(std::back_inserter(text), "{}{}", text.size() == 0 ? "" : ",", column.name);
+  }
+  for (Index i = 1; i <= dimension; ++i) fmt::format_to(std::back_inserter(text), ",x{}", i);
+  text.push_back('\n');
   for (std::size_t k = 0; k < trace.rows.size(); ++k) {
-    Line line(text);
-    for (const CsvColumn& column : columns) column.put(line, trace.rows[k]);
-    for (Index i = 0; i < dimension; ++i) line.number(trace.points[k][i]);
-    line.end();
+    for (const TraceColumn& column : columns) {
+      append(text, column.value(trace.rows[k]), column.notation);
+      text.push_back(',');
+    }
+    for (Index i = 0; i < dimension; ++i) {
+      append(text, trace.points[k][i], Notation::exact);
+      text.push_back(',');
+    }
+    text[text.size() - 1] = '\n';
   }
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <string_view>
 #include <vector>
 
 #include "symport/training/trace_row.hpp"
@@ -52,9 +53,18 @@ enum class TraceLayout {
   training,
 };
 
+/// A column of such a table.
+struct TraceColumn {
+  enum class Notation { whole, shortest, nanoseconds, exact };
+
+  std::string_view name;
+  Notation notation;  ///< `exact`: 17 digits, which give the same double when they are read
+  double (*value)(const TraceRow&);
+};
+std::vector<TraceColumn> trace_columns(TraceLayout layout, RowUnit unit);
+
 /// A line of column names, and a line for each row. Where points are kept, x1, x2, ... follow the
-/// layout's columns. Numbers have 17 digits, so that reading them back gives the same doubles;
-/// non-finite ones are written as nan, inf, -inf.
+/// layout's columns. Non-finite numbers are written as nan, inf, -inf.
 void write_csv(const Trace& trace, std::ostream& out, TraceLayout layout = TraceLayout::function);
 
 }  // namespace symport

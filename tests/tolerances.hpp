@@ -18,6 +18,10 @@ inline constexpr double golden_action = 1e-9;
 
 /// The largest drift of the loss over all accepted teleports in double.
 inline constexpr double drift = 1e-10;
+/// The same in runs that end at a minimum: twenty times what rounding the start does to the loss,
+/// where a thousand times are 1e-8. A teleport out of a valley makes the gradient fifty times
+/// larger, and with it what rounding does to the loss.
+inline constexpr double drift_near_a_minimum = 2e-10;
 /// Points and values that a numerical search found, against the exact ones. A maximum is flat: the
 /// value is known to more digits than the place.
 inline constexpr double found_value = 1e-10;

@@ -60,6 +60,7 @@
 #include "symport/search/criterion.hpp"
 #include "symport/search/fixed_ascent.hpp"
 #include "symport/search/orbit_ascent.hpp"
+#include "symport/search/orbit_measurement.hpp"
 #include "symport/search/random_search.hpp"
 #include "symport/search/search.hpp"
 #include "symport/search/teleport.hpp"

@@ -203,6 +203,7 @@ Table certificate_table(const Experiment& experiment, const std::string& prefix)
                {"step", true},
                {"accepted"},
                {"drift", true},
+               {"relative change", true},
                {"loss before", true},
                {"loss after", true},
                {"|gradient|² before", true},
@@ -226,6 +227,7 @@ Table certificate_table(const Experiment& experiment, const std::string& prefix)
                               number_cell(static_cast<double>(c.step)),
                               {c.accepted ? "yes" : "refused"},
                               number_cell(c.drift),
+                              number_cell(c.relative_change()),
                               number_cell(c.loss_before),
                               number_cell(c.loss_after),
                               number_cell(c.grad_sq_before),
@@ -242,6 +244,12 @@ Table certificate_table(const Experiment& experiment, const std::string& prefix)
   table.note = fmt::format("{}, {} refused; the largest drift of an accepted one is {}.",
                            count(table.rows.size(), "teleport"), tally.refused,
                            short_text(tally.largest_drift));
+  if (tally.at_rounding_level > 0) {
+    table.note += fmt::format(
+        " {} of the accepted found the loss at rounding level: their drift is measured by what "
+        "rounding the parameters before the teleport does to it, not by the loss.",
+        tally.at_rounding_level);
+  }
   if (!invariant) table.note += " The symmetry 'paper' is not loss-invariant.";
   return table;
 }

@@ -24,6 +24,8 @@ Json json_certificate(const Certificate& c) {
       {"loss_before", json_number(c.loss_before)},
       {"loss_after", json_number(c.loss_after)},
       {"drift", json_number(c.drift)},
+      {"relative_change", json_number(c.relative_change())},
+      {"at_rounding_level", c.at_rounding_level()},
       {"grad_sq_before", json_number(c.grad_sq_before)},
       {"grad_sq_after", json_number(c.grad_sq_after)},
       {"curvature_before", json_number(c.curvature_before)},

@@ -152,19 +152,21 @@ void Loss::hessian_product(MatrixIn<Scalar> Z, MatrixIn<Scalar> R, MatrixOut<Sca
     out = static_cast<Scalar>(factor) * R;
     return;
   }
-  // (diag(p) - p p') r
+  // (diag(p) - p p') r. It is the same for r - r_top, with which p_top near 1 costs no digits.
   for (Index j = 0; j < Z.cols(); ++j) {
-    const double top = Z.col(j).maxCoeff();
+    Index at = 0;
+    const double top = Z.col(j).maxCoeff(&at);
+    const auto r = [&](Index k) { return static_cast<double>(R(k, j)) - double(R(at, j)); };
     double mass = 0.0, mean = 0.0;
     for (Index k = 0; k < Z.rows(); ++k) {
       const double e = std::exp(static_cast<double>(Z(k, j)) - top);
       mass += e;
-      mean += e * static_cast<double>(R(k, j));
+      mean += e * r(k);
     }
     mean /= mass;
     for (Index k = 0; k < Z.rows(); ++k) {
       const double p = std::exp(static_cast<double>(Z(k, j)) - top) / mass;
-      out(k, j) = static_cast<Scalar>(factor * p * (static_cast<double>(R(k, j)) - mean));
+      out(k, j) = static_cast<Scalar>(factor * p * (r(k) - mean));
     }
   }
 }

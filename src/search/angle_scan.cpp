@@ -61,8 +61,7 @@ AngleScan::AngleScan(const AngleScanOptions& options) : options_(options) {
 SearchOutcome AngleScan::run(Orbit& orbit, Criterion& criterion, Random&) const {
   const double period = orbit.period();
   if (!fits(orbit)) throw std::logic_error("AngleScan: the orbit is not a circle");
-  criterion.begin(orbit);
-  const double start = criterion.value(orbit);
+  const double start = criterion.begin(orbit);
   // A place that is not allowed, or has no value, is worse than any other.
   const auto score = [&](double angle) {
     if (!orbit.move(angle)) return -std::numeric_limits<double>::infinity();
@@ -100,12 +99,12 @@ SearchOutcome AngleScan::run(Orbit& orbit, Criterion& criterion, Random&) const 
     orbit.back();
     return {false, "no point of the orbit is allowed by the cap or bound"};
   }
-  if (!(best.score > start) && !std::isnan(start)) {
+  if (!Criterion::better(best.score, start)) {
     orbit.back();
     return {false, "no better point was found on the orbit"};
   }
   orbit.move(best.angle);
-  return {true, fmt::format("global scan, angle {:.6g}", best.angle)};
+  return {true, fmt::format("global scan, angle {:.6g}", best.angle), true};
 }
 
 }  // namespace symport

@@ -28,23 +28,19 @@ ClosedFormSearch::ClosedFormSearch(const ClosedFormOptions& options) : options_(
 SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&) const {
   const ClosedForm kind = orbit.closed_form();
   if (!fits(orbit)) throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
-  criterion.begin(orbit);
-  const double start = criterion.value(orbit);
+  const double start = criterion.begin(orbit);
   const double eta = criterion.rate(orbit);
-  const auto better = [](double value, double than) {
-    return std::isfinite(value) && (value > than || std::isnan(than));
-  };
 
   if (kind == ClosedForm::point || options_.kappa != 0.0) {
-    const double kappa = options_.kappa != 0.0 ? options_.kappa : 1.0;
+    const bool given = options_.kappa != 0.0;
+    const double kappa = given ? options_.kappa : 1.0;
     orbit.solve(criterion.objective(), eta, kappa);
     // A given kappa is the caller's choice: only the criterion's bounds can refuse it.
-    if (options_.kappa == 0.0 && !better(criterion.value(orbit), start)) {
+    if (!given && !Criterion::better(criterion.value(orbit), start)) {
       return {false, "already at the best point of the orbit"};
     }
     if (!criterion.allows(orbit)) return {false, "the best point exceeds the cap or bound"};
-    return {true, options_.kappa != 0.0 ? fmt::format("closed form, kappa {:.6g}", kappa)
-                                        : std::string("closed form")};
+    return {true, given ? fmt::format("closed form, kappa {:.6g}", kappa) : "closed form", !given};
   }
 
   double at = 0.0;  // where the orbit is
@@ -60,7 +56,7 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   double best = start, best_log = 0.0;
   const auto offer = [&](double log_kappa) {
     const double value = value_at(log_kappa);
-    if (!better(value, best) || !criterion.allows(orbit)) return false;
+    if (!Criterion::better(value, best) || !criterion.allows(orbit)) return false;
     best = value;
     best_log = log_kappa;
     return true;
@@ -78,7 +74,7 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   for (Index i = 1; i <= options_.trials && falls < 2; ++i) {
     const double log_kappa = spacing * static_cast<double>(i);
     const double value = value_at(log_kappa);
-    if (better(value, start)) grid.emplace_back(value, log_kappa);
+    if (Criterion::better(value, start)) grid.emplace_back(value, log_kappa);
     falls = value < start && value < last ? falls + 1 : 0;
     last = value;
   }
@@ -91,7 +87,7 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   }
   if (best_log == 0.0) return {false, "no bound kappa improves on the start"};
   go_to(best_log);
-  return {true, fmt::format("closed form, kappa {:.6g}", std::exp(best_log))};
+  return {true, fmt::format("closed form, kappa {:.6g}", std::exp(best_log)), true};
 }
 
 }  // namespace symport

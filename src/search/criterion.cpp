@@ -32,28 +32,46 @@ Criterion::Criterion(const CriterionOptions& options)
   require_positive("cap", cap_);
 }
 
+bool Criterion::uses_forecast() const {
+  return options_.objective == ObjectiveKind::predicted_decrease || std::isfinite(options_.bound);
+}
+
+double Criterion::rate(const OrbitMeasurement& at) const {
+  return at.forecast ? at.forecast->slope / at.grad_sq : options_.learning_rate;
+}
+
 double Criterion::rate(Orbit& orbit) const {
   if (!orbit.has_forecast()) return options_.learning_rate;
   return orbit.forecast().slope / orbit.grad_sq();
 }
 
-double Criterion::value(Orbit& orbit) const {
-  const double J = orbit.grad_sq();
+double Criterion::value(const OrbitMeasurement& at) const {
+  const double J = at.grad_sq, Phi = at.curvature;
   switch (options_.objective) {
     case ObjectiveKind::gradient_norm:
       return J;
     case ObjectiveKind::predicted_decrease: {
-      if (orbit.has_forecast()) return orbit.forecast().decrease();
+      if (at.forecast) return at.forecast->decrease();
       const double eta = options_.learning_rate;
-      return eta * J - 0.5 * eta * eta * orbit.curvature();
+      return eta * J - 0.5 * eta * eta * Phi;
     }
-    case ObjectiveKind::decrement: {
-      const double Phi = orbit.curvature();
+    case ObjectiveKind::decrement:
       return Phi > 0.0 ? 0.5 * J * (J / Phi) : std::nan("");
-    }
   }
   return std::nan("");
 }
+
+double Criterion::value(Orbit& orbit) const {
+  OrbitMeasurement at{.grad_sq = orbit.grad_sq()};
+  if (options_.objective == ObjectiveKind::predicted_decrease && orbit.has_forecast()) {
+    at.forecast = orbit.forecast();
+  } else if (options_.objective != ObjectiveKind::gradient_norm) {
+    at.curvature = orbit.curvature();
+  }
+  return value(at);
+}
+
+bool Criterion::better(double a, double b) { return std::isfinite(a) && (a > b || std::isnan(b)); }
 
 Criterion::Weights Criterion::weights(Orbit& orbit) const {
   switch (options_.objective) {
@@ -75,10 +93,13 @@ Criterion::Weights Criterion::weights(Orbit& orbit) const {
   return {};
 }
 
-void Criterion::begin(Orbit& orbit) {
-  if (!std::isfinite(cap_)) return;
-  start_curvature_ = orbit.largest_curvature();
-  start_next_loss_ = orbit.next_loss(options_.learning_rate);
+double Criterion::begin(Orbit& orbit) {
+  if (std::isfinite(cap_)) {
+    start_curvature_ = orbit.largest_curvature();
+    start_next_loss_ = orbit.next_loss(options_.learning_rate);
+  }
+  start_value_ = value(orbit);
+  return start_value_;
 }
 
 bool Criterion::allows(Orbit& orbit) const {
@@ -96,6 +117,25 @@ bool Criterion::allows(Orbit& orbit) const {
   const double largest = orbit.largest_curvature();
   const double stability = rate(orbit) * largest;
   return stability <= cap_ || (largest <= start_curvature_ && stability < 2.0);
+}
+
+std::string Criterion::objection(const OrbitMeasurement& candidate, double slack) const {
+  const double measured = value(candidate);
+  if (!better(measured, start_value_)) {
+    return fmt::format("measured on the parameters, {} is {:.6g} after {:.6g}: no improvement",
+                       to_string(options_.objective), measured, start_value_);
+  }
+  const double bend = rate(candidate) * candidate.curvature / candidate.grad_sq;
+  if (std::isfinite(options_.bound) && !(bend <= options_.bound * (1.0 + slack))) {
+    return fmt::format("measured on the parameters, eta Phi / J is {:.6g}, allowed is {:.6g}", bend,
+                       options_.bound);
+  }
+  if (options_.objective == ObjectiveKind::decrement &&
+      !(measured <= options_.largest_decrement * (1.0 + slack))) {
+    return fmt::format("measured on the parameters, the decrement is {:.6g}, allowed is {:.6g}",
+                       measured, options_.largest_decrement);
+  }
+  return {};
 }
 
 std::string_view to_string(ObjectiveKind kind) {

@@ -28,8 +28,7 @@ OrbitAscent::OrbitAscent(const OrbitAscentOptions& options) : options_(options) 
 }
 
 SearchOutcome OrbitAscent::run(Orbit& orbit, Criterion& criterion, Random&) const {
-  criterion.begin(orbit);
-  double best = criterion.value(orbit);
+  double best = criterion.begin(orbit);
   double length = options_.step_size;
   Index accepted = 0;
   bool capped = false;
@@ -40,9 +39,7 @@ SearchOutcome OrbitAscent::run(Orbit& orbit, Criterion& criterion, Random&) cons
     for (Index trial = 0; trial <= options_.max_backtracks; ++trial) {
       if (orbit.move(length)) {
         const double value = criterion.value(orbit);
-        // A start without a value (negative curvature) is improved on by any that has one.
-        const bool better = value > best || (std::isnan(best) && !std::isnan(value));
-        if (better && std::isfinite(value)) {
+        if (Criterion::better(value, best)) {
           if (criterion.allows(orbit)) {
             best = value;
             found = true;
@@ -64,7 +61,7 @@ SearchOutcome OrbitAscent::run(Orbit& orbit, Criterion& criterion, Random&) cons
     return {false, capped ? "every better point exceeds the cap or bound"
                           : "no better point was found on the orbit"};
   }
-  return {true, fmt::format("{} ascent step{}", accepted, accepted == 1 ? "" : "s")};
+  return {true, fmt::format("{} ascent step{}", accepted, accepted == 1 ? "" : "s"), true};
 }
 
 }  // namespace symport

@@ -24,8 +24,7 @@ SearchOutcome RandomSearch::run(Orbit& orbit, Criterion& criterion, Random& rand
     if (!orbit.randomize(random, options_.spread)) return {false, "the orbit cannot draw elements"};
     return {true, "a random element"};
   }
-  criterion.begin(orbit);
-  double best = criterion.value(orbit);
+  double best = criterion.begin(orbit);
   std::optional<Random::State> winner;
   Index drawn = 0;
   for (Index i = 0; i < options_.samples; ++i) {
@@ -33,8 +32,7 @@ SearchOutcome RandomSearch::run(Orbit& orbit, Criterion& criterion, Random& rand
     if (!orbit.randomize(random, options_.spread)) continue;
     ++drawn;
     const double value = criterion.value(orbit);
-    if (!(value > best || std::isnan(best)) || !std::isfinite(value)) continue;
-    if (!criterion.allows(orbit)) continue;
+    if (!Criterion::better(value, best) || !criterion.allows(orbit)) continue;
     best = value;
     winner = before;
   }
@@ -42,7 +40,7 @@ SearchOutcome RandomSearch::run(Orbit& orbit, Criterion& criterion, Random& rand
   if (!winner) return {false, fmt::format("none of {} random elements is better", drawn)};
   Random replay(*winner);
   orbit.randomize(replay, options_.spread);
-  return {true, fmt::format("best of {} random elements", drawn)};
+  return {true, fmt::format("best of {} random elements", drawn), true};
 }
 
 }  // namespace symport

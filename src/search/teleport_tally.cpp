@@ -18,9 +18,12 @@ void TeleportTally::add(const Certificate& teleport) {
     return;
   }
   ++accepted;
-  const double drift =
-      std::isnan(teleport.drift) ? std::numeric_limits<double>::infinity() : teleport.drift;
-  largest_drift = std::max(largest_drift, drift);
+  const auto larger = [](double so_far, double value) {
+    return std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(so_far, value);
+  };
+  largest_drift = larger(largest_drift, teleport.drift);
+  largest_relative_change = larger(largest_relative_change, teleport.relative_change());
+  at_rounding_level += teleport.at_rounding_level() ? 1 : 0;
 }
 
 }  // namespace symport

@@ -25,6 +25,7 @@ class LinearDataOrbit final : public DataOrbit {
   }
 
   const Objective& objective() const override { return moved_; }
+  const Objective& start_objective() const override { return start_; }
   const Matrix& data_element() const override { return element_; }
 
   double grad_sq() override { return RtR_.cwiseProduct(gram()).sum(); }

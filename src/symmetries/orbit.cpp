@@ -51,16 +51,22 @@ void BasicOrbit<Scalar>::current_gradient(In<Scalar> w, Out<Scalar> gradient) {
 }
 
 template <Real Scalar>
+StepForecast BasicOrbit<Scalar>::forecast_from(In<Scalar> w, In<Scalar> gradient) {
+  if (!next_step_) throw std::logic_error("Orbit::forecast: no next step was set");
+  VectorOf<Scalar> u(w.size());
+  next_step_(w, gradient, u);
+  charge(2.0);
+  return {static_cast<double>(gradient.dot(u)), objective().curvature(w, u)};
+}
+
+template <Real Scalar>
 StepForecast BasicOrbit<Scalar>::forecast() {
   if (!forecast_) {
-    if (!next_step_) throw std::logic_error("Orbit::forecast: no next step was set");
     const Index n = objective().dimension();
-    VectorOf<Scalar> w(n), gradient(n), u(n);
+    VectorOf<Scalar> w(n), gradient(n);
     commit(w);
     current_gradient(w, gradient);
-    next_step_(w, gradient, u);
-    forecast_ = StepForecast{static_cast<double>(gradient.dot(u)), objective().curvature(w, u)};
-    charge(2.0);
+    forecast_ = forecast_from(w, gradient);
   }
   return *forecast_;
 }

@@ -61,6 +61,35 @@ TEST(Teleport, KeepsTheLossAndWritesTheWeights) {
   }
 }
 
+// Maximising the gradient of a linear network without a bound ends at absurd weights. Whatever is
+// accepted, the run goes on from the loss that it had.
+TEST(Train, KeepsTheLossAtEveryAcceptedTeleportOfALinearNetwork) {
+  const Words regression{"train", "--data", "regression", "--activation", "linear", "--json"};
+  for (const Words& how :
+       {Words{"--teleport", "0", "--objective", "gradient_norm", "--steps", "2"},
+        Words{"--teleport", "0", "--objective", "gradient_norm", "--symmetry", "linear_gl",
+              "--steps", "2"},
+        Words{"--teleport", "every:5", "--symmetry", "linear_gl", "--lr", "auto", "--steps", "60"},
+        Words{"--teleport", "every:5", "--symmetry", "linear_gl", "--lr", "auto", "--steps", "60",
+              "--precision", "float"}}) {
+    Words words = regression;
+    words.insert(words.end(), how.begin(), how.end());
+    const Finished run = symport(words);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const json result = json::parse(run.out);
+    const bool single = how.back() == "float";
+    for (const json& c : result["teleports"]) {
+      const double before = c["loss_before"], after = c["loss_after"];
+      EXPECT_DOUBLE_EQ(c["relative_change"], std::abs(after - before) / before);
+      if (!c["accepted"].get<bool>()) continue;
+      EXPECT_EQ(result["steps"].at(c["step"].get<std::size_t>())["train_loss"], after);
+      const bool within = std::abs(after - before) <= (single ? 1e-4 : 1e-8) * before;
+      EXPECT_TRUE(within || c["at_rounding_level"].get<bool>()) << c;
+      EXPECT_LE(std::abs(after - before), 0.01 * before) << c;
+    }
+  }
+}
+
 TEST(Teleport, RefusesABatchThatCannotBeKeptWithItsNumbers) {
   const Files files(9);
   const Finished refused = symport(files.teleport({}));

@@ -66,7 +66,9 @@ TEST(CountingObjective, KnowsTheNetworkThatItCountsFor) {
   Random random(6);
   const auto problem =
       testing::random_problem<double>({3, 4, 2}, "relu", "cross_entropy", true, 5, random);
-  const CountingObjective<double> counting(problem.objective), twice(counting);
+  const CountingObjective<double> counting(problem.objective);
+  const Objective& once = counting;  // or it would be copied
+  const CountingObjective<double> twice(once);
   EXPECT_EQ(twice.mlp(), &problem.objective);
   EXPECT_EQ(CountingObjective<double>(Rosenbrock()).mlp(), nullptr);
   twice.note_work(2.5);

@@ -66,6 +66,19 @@ TEST(Loss, CrossEntropyKeepsTheDigitsOfSmallLossesAndLargeOutputs) {
   EXPECT_DOUBLE_EQ(loss.delta<double>(wrong, first, delta), 2.1269280110429725);
 }
 
+// Two outputs that differ by m: the second derivative along one of them is e^-m / (1 + e^-m)^2.
+TEST(Loss, CrossEntropyKeepsTheDigitsOfASmallHessian) {
+  const Loss loss = Loss::parse("cross_entropy:sum");
+  for (const double margin : {20.0, 50.0, 300.0}) {
+    const Matrix Z{{100.0 - margin}, {100.0}}, R{{0.0}, {1.0}};
+    const double small = std::exp(-margin), exact = small / std::pow(1.0 + small, 2);
+    Matrix product(2, 1);
+    loss.hessian_product<double>(Z, R, product);
+    EXPECT_DOUBLE_EQ(product(1, 0), exact) << margin;
+    EXPECT_DOUBLE_EQ(product(0, 0), -exact) << margin;
+  }
+}
+
 TEST(Loss, DeltaAndHessianAreTheDerivatives) {
   Random random(7);
   for (const char* name : all_losses) {

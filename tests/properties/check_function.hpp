@@ -157,27 +157,20 @@ inline std::string check_function_case(const FunctionCase& c, Tally& tally) {
   const auto search = make_search(searches);
   Certificate certificate;
   const auto orbit = problem.symmetry->orbit(*problem.objective, w);
-  certificate = teleport<double>(
-      *problem.objective, *orbit, *search,
-      {.objective = c.objective, .learning_rate = c.learning_rate, .bound = c.bound, .cap = c.cap},
-      random, w);
+  const CriterionOptions criterion{
+      .objective = c.objective, .learning_rate = c.learning_rate, .bound = c.bound, .cap = c.cap};
+  certificate = teleport<double>(*problem.objective, *orbit, *search, criterion, random, w);
   if (!certificate.accepted) {
     tally.refused(name);
     return same_bits<double>(w, start) ? "" : "refused, and the parameters changed";
   }
   if (!w.allFinite()) return "accepted parameters that are not finite";
-  const double tolerance = default_drift_tolerance<double>();
-  const double drift = exact_drift<double>(problem.loss, start, w, tolerance);
-  tally.accepted(name, drift);
-  if (!(drift <= tolerance)) {
-    return fmt::format(
-        "accepted with a drift of {:.3g}, allowed is {:.3g} (the certificate says {:.3g}, loss "
-        "{:.17g} -> {:.17g}, exact {:.17g} -> {:.17g}, {})",
-        drift, tolerance, certificate.drift, certificate.loss_before, certificate.loss_after,
-        static_cast<double>(problem.loss(exact<double>(start))),
-        static_cast<double>(problem.loss(exact<double>(w))), certificate.reason);
-  }
-  return {};
+  const LossChange change =
+      loss_change<double>(problem.loss, start, w, default_drift_tolerance<double>());
+  tally.accepted(name, change);
+  if (!change.kept()) return complaint(change, certificate);
+  return wrong_numbers<double>(*problem.objective, certificate, w,
+                               searches.prefers() ? &criterion : nullptr);
 }
 
 }  // namespace symport::testing

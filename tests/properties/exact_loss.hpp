@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -72,11 +73,14 @@ ExactLoss exact_network_loss(const Mlp& network, const Loss& loss, const MatrixO
         h = std::move(z);
       }
       if (loss.categorical()) {
-        Long largest = h[0], sum = 0;
-        for (const Long z : h) largest = std::max(largest, z);
-        for (const Long z : h) sum += std::exp(z - largest);
+        // log1p of the others: a loss of 1e-19 would have no digits left beside 1.
         const auto right = static_cast<std::size_t>(targets.classes[static_cast<std::size_t>(i)]);
-        total += std::log(sum) + largest - h[right];
+        const auto top = std::max_element(h.begin(), h.end());
+        Long others = 0;
+        for (auto z = h.begin(); z != h.end(); ++z) {
+          if (z != top) others += std::exp(*z - *top);
+        }
+        total += std::log1p(others) + (*top - h[right]);
       } else {
         Long squares = 0;
         for (std::size_t k = 0; k < h.size(); ++k) {
@@ -116,18 +120,37 @@ Long rounding_of_loss(const ExactLoss& loss, const VectorOf<Scalar>& w) {
   return std::max(sum, std::abs(loss(worst) - value));
 }
 
-/// The change of the loss over |L| + 1000 r / tolerance, r the rounding above at the worse of both
-/// points: the drift of `search/certificate.hpp`, with everything measured. The sum of both terms
-/// is there because the certificate evaluates the loss in the network's own precision.
-template <Real Scalar>
-double exact_drift(const ExactLoss& loss, const VectorOf<Scalar>& before,
-                   const VectorOf<Scalar>& after, double tolerance) {
-  const Long start = loss(exact(before)), change = std::abs(loss(exact(after)) - start);
-  if (change <= tolerance * std::abs(start)) {
-    return change == 0 ? 0.0 : static_cast<double>(change / std::abs(start));
+/// How a teleport changed the loss, recomputed.
+struct LossChange {
+  Long before = 0, after = 0;
+  Long rounding = 0;  ///< of the start; 0 when it was not needed
+  double tolerance = 0.0;
+
+  /// |L' - L| / max(|L|, 1000 r / tolerance).
+  double drift() const {
+    const Long change = std::abs(after - before);
+    return change == 0 ? 0.0 : static_cast<double>(change / std::max(std::abs(before), floor()));
   }
-  const Long r = std::max(rounding_of_loss(loss, before), rounding_of_loss(loss, after));
-  return static_cast<double>(change / (std::abs(start) + 1000 * r / tolerance));
+  double relative() const {
+    return after == before ? 0.0 : static_cast<double>(std::abs((after - before) / before));
+  }
+  /// The loss is what it was: to the stated tolerance, or to a thousand times what rounding the
+  /// starting parameters does to it.
+  bool kept() const { return drift() <= tolerance; }
+  bool at_rounding_level() const { return floor() > std::abs(before); }
+
+ private:
+  Long floor() const { return 1000 * rounding / static_cast<Long>(tolerance); }
+};
+
+/// Nothing here is taken from the library, and nothing from the destination but its loss: weights
+/// that are absurd do not excuse themselves.
+template <Real Scalar>
+LossChange loss_change(const ExactLoss& loss, const VectorOf<Scalar>& before,
+                       const VectorOf<Scalar>& after, double tolerance) {
+  LossChange change{loss(exact(before)), loss(exact(after)), 0, tolerance};
+  if (!change.kept()) change.rounding = rounding_of_loss(loss, before);
+  return change;
 }
 
 }  // namespace symport::testing

@@ -36,7 +36,7 @@ struct NetworkCase {
   std::string symmetry, activation, loss, search, optimizer, data, weights;
   std::vector<Index> widths;
   Index samples = 1;
-  bool single = false, biases = false, partial = false, prepared = false;
+  bool single = false, biases = false, partial = false, prepared = false, unbounded = false;
   double weight_scale = 1.0, layer_contrast = 1.0, input_scale = 1.0, target_scale = 1.0;
   double learning_rate = 1e-3, bound = std::numeric_limits<double>::infinity();
   double search_rate = 0.1, kappa = 0.0, tolerance = 0.0, nearness = 1e-3;
@@ -47,7 +47,13 @@ struct NetworkCase {
   std::uint64_t seed = 0;
 
   std::string name() const {
-    return symmetry + (partial ? " partial" : "") + (single ? ", float" : ", double");
+    return symmetry + (partial ? " partial" : "") + (unbounded ? " unbounded" : "") +
+           (single ? ", float" : ", double");
+  }
+  /// Whether the search takes only what its criterion prefers to the start.
+  bool prefers() const {
+    return search == "auto" || search == "ascent" || search == "random" ||
+           (search == "closed" && kappa == 0.0);
   }
   std::string text() const {
     return fmt::format(
@@ -131,6 +137,19 @@ inline NetworkCase draw_network_case(const std::string& symmetry) {
   c.optimizer = drawn_from<std::string>({"gd", "gd", "momentum", "adam", "gd auto"});
   c.prepared = drawn(0, 1) == 1;
   c.state = drawn(0, 2);
+  return c;
+}
+
+/// A linear network of ordinary size whose gradient is to grow as it can: no cap and no bound hold
+/// the weights back.
+inline NetworkCase draw_unbounded_case(const std::string& symmetry) {
+  NetworkCase c = draw_network_case(symmetry);
+  c.unbounded = true;
+  c.activation = "linear";
+  c.objective = ObjectiveKind::gradient_norm;
+  c.cap = std::numeric_limits<double>::infinity();
+  c.bound = std::numeric_limits<double>::infinity();
+  c.weight_scale = c.layer_contrast = c.input_scale = c.target_scale = 1.0;
   return c;
 }
 

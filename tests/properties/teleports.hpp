@@ -25,14 +25,17 @@ inline long teleport_at_random(int count) {
     rc::detail::printResultMessage(result, said);
     EXPECT_TRUE(result.template is<rc::detail::SuccessResult>()) << name << ": " << said.str();
   };
-  for (const char* symmetry :
-       {"gl", "gl", "rescale", "linear_gl", "permutation", "sign_flip", "paper"}) {
-    check(symmetry, [&] {
-      const NetworkCase c = draw_network_case(symmetry);
+  const auto check_network = [&](const std::string& name, const auto& draw) {
+    check(name, [&] {
+      const NetworkCase c = draw();
       const std::string wrong =
           c.single ? check_network_case<float>(c, tally) : check_network_case<double>(c, tally);
       if (!wrong.empty()) RC_FAIL(wrong + "\n  " + c.text());
     });
+  };
+  for (const char* symmetry :
+       {"gl", "gl", "rescale", "linear_gl", "permutation", "sign_flip", "paper"}) {
+    check_network(symmetry, [&] { return draw_network_case(symmetry); });
   }
   for (const char* symmetry : {"rotation", "orthogonal", "factor_pair"}) {
     check(symmetry, [&] {
@@ -40,6 +43,10 @@ inline long teleport_at_random(int count) {
       const std::string wrong = check_function_case(c, tally);
       if (!wrong.empty()) RC_FAIL(wrong + "\n  " + c.text());
     });
+  }
+  for (const char* symmetry : {"gl", "linear_gl"}) {
+    check_network(std::string(symmetry) + " unbounded",
+                  [&] { return draw_unbounded_case(symmetry); });
   }
   std::cout << tally.table();
   // A generator that yields only one kind of answer would prove nothing.

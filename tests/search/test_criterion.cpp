@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symport/search/criterion.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 
@@ -133,6 +133,61 @@ TEST(Criterion, CapIsOnForThePredictedDecreaseAloneUnlessSet) {
   EXPECT_TRUE(allowed(ObjectiveKind::decrement, std::nullopt));
   EXPECT_TRUE(allowed(ObjectiveKind::predicted_decrease, infinity));
   EXPECT_FALSE(allowed(ObjectiveKind::gradient_norm, 1.5));
+}
+
+TEST(Criterion, ValuesOfAMeasurementAreThoseOfAnOrbitWithItsNumbers) {
+  for (const ObjectiveKind kind : testing::all_objective_kinds) {
+    StubOrbit orbit;
+    const Criterion criterion({.objective = kind, .learning_rate = 0.1});
+    EXPECT_EQ(criterion.value({.grad_sq = orbit.J, .curvature = orbit.Phi}),
+              criterion.value(orbit));
+    orbit.step = StepForecast{0.6, 0.2};
+    EXPECT_EQ(criterion.value({orbit.J, orbit.Phi, orbit.step}), criterion.value(orbit));
+    EXPECT_EQ(criterion.rate({orbit.J, orbit.Phi, orbit.step}), criterion.rate(orbit));
+  }
+}
+
+TEST(Criterion, PrefersTheLargerValueAndAnyValueToNone) {
+  EXPECT_TRUE(Criterion::better(2.0, 1.0));
+  EXPECT_FALSE(Criterion::better(1.0, 1.0));
+  EXPECT_TRUE(Criterion::better(-1.0, std::nan("")));
+  EXPECT_FALSE(Criterion::better(std::nan(""), std::nan("")));
+  EXPECT_FALSE(Criterion::better(infinity, 1.0));
+}
+
+TEST(Criterion, ObjectsToACandidateThatIsNoImprovementOrBeyondTheBounds) {
+  using ::testing::HasSubstr, ::testing::IsEmpty;
+  StubOrbit start;  // J = 2, Phi = 3
+  const auto objection = [&](const CriterionOptions& options, double J, double Phi, double slack) {
+    Criterion criterion(options);
+    criterion.begin(start);
+    return criterion.objection({.grad_sq = J, .curvature = Phi}, slack);
+  };
+  const CriterionOptions norm{
+      .objective = ObjectiveKind::gradient_norm, .learning_rate = 0.1, .bound = 0.2};
+  EXPECT_THAT(objection(norm, 2.1, 3.0, 0.0), IsEmpty());
+  EXPECT_THAT(objection(norm, 2.0, 3.0, 0.0), HasSubstr("no improvement"));
+  EXPECT_THAT(objection(norm, std::nan(""), 3.0, 0.0), HasSubstr("no improvement"));
+  EXPECT_THAT(objection(norm, 2.1, 4.3, 0.0), HasSubstr("eta Phi / J"));
+  EXPECT_THAT(objection(norm, 2.1, 4.3, 0.1), IsEmpty());
+  const CriterionOptions decrement{.objective = ObjectiveKind::decrement, .largest_decrement = 1.0};
+  EXPECT_THAT(objection(decrement, 2.0, 2.5, 0.0), IsEmpty());
+  EXPECT_THAT(objection(decrement, 2.0, 1.5, 0.0), HasSubstr("decrement is 1.3"));
+  // From a start without a value anything that has one will do.
+  start.Phi = -1.0;
+  EXPECT_THAT(objection(decrement, 0.1, 2.5, 0.0), IsEmpty());
+  EXPECT_THAT(objection(decrement, 0.1, -2.5, 0.0), HasSubstr("no improvement"));
+}
+
+TEST(Criterion, ObjectsToAStepOfTheOptimizerThatIsWorseThanAtTheStart) {
+  StubOrbit start;
+  start.step = StepForecast{0.6, 0.2};
+  Criterion criterion({.learning_rate = 0.1});
+  EXPECT_EQ(criterion.begin(start), 0.5);
+  EXPECT_TRUE(criterion.uses_forecast());
+  EXPECT_EQ(criterion.objection({2.0, 3.0, StepForecast{0.7, 0.2}}, 0.0), "");
+  EXPECT_NE(criterion.objection({9.0, 3.0, StepForecast{0.5, 0.2}}, 0.0), "");
+  EXPECT_FALSE(Criterion({.objective = ObjectiveKind::gradient_norm}).uses_forecast());
 }
 
 TEST(ObjectiveKind, HasAName) {

@@ -32,6 +32,21 @@ TEST(TeleportTally, CountsAndRemembersTheLargestDriftAndTheFirstRefusal) {
   EXPECT_EQ(tally.first_refusal->reason, "too far");
 }
 
+TEST(TeleportTally, CountsAcceptedTeleportsAtRoundingLevel) {
+  Certificate kept = teleport(0, true, 0.1), rounded = teleport(1, true, 1e-9);
+  for (Certificate* c : {&kept, &rounded}) {
+    c->loss_before = 1.0;
+    c->loss_after = 1.1;
+  }
+  kept.drift = kept.relative_change();
+  Certificate refused = rounded;
+  refused.accepted = false;
+  refused.loss_after = 9.0;
+  const TeleportTally tally(std::vector{kept, rounded, refused});
+  EXPECT_EQ(tally.at_rounding_level, 1);
+  EXPECT_EQ(tally.largest_relative_change, kept.relative_change());
+}
+
 TEST(TeleportTally, OfNothingIsNothing) {
   const TeleportTally tally{std::span<const Certificate>{}};
   EXPECT_EQ(tally.total(), 0);

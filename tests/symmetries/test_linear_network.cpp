@@ -206,7 +206,7 @@ TEST(LinearNetwork, SearchesImproveTheNextStep) {
   }
 }
 
-TEST(LinearNetwork, TeleportWithAGivenKappaEvaluatesOneGradient) {
+TEST(LinearNetwork, TeleportWithAGivenKappaEvaluatesOneGradientHereAndOneThere) {
   Random random(8);
   auto problem = random_problem<double>({5, 6, 6, 3}, "linear", "cross_entropy", true, 10, random);
   const CountingObjective<double> counting(problem.objective);
@@ -215,7 +215,8 @@ TEST(LinearNetwork, TeleportWithAGivenKappaEvaluatesOneGradient) {
       teleport<double>(counting, *orbit, ClosedFormSearch({.kappa = 1.5}),
                        {.objective = ObjectiveKind::gradient_norm}, random, problem.w);
   ASSERT_TRUE(certificate.accepted) << certificate.reason;
-  EXPECT_EQ(counting.count().gradients, 1);
+  EXPECT_EQ(counting.count().gradients, 2);
+  EXPECT_EQ(counting.count().curvatures, 2);
   EXPECT_EQ(counting.count().hessian_vectors, 0);
 }
 

@@ -68,9 +68,7 @@ TEST(BatchObjective, AnyModelCanBeTrainedInMiniBatches) {
   for (const Optimizer* optimizer :
        {static_cast<const Optimizer*>(&descent), static_cast<const Optimizer*>(&adam),
         static_cast<const Optimizer*>(&newton)}) {
-    // 8 batches of 6 samples: with fewer than 4 the Hessian is singular, and Newton's step
-    // amplifies rounding.
-    MinibatchOptions<double> options{.epochs = 3, .batch_size = 6, .learning_rate = 1e-2};
+    MinibatchOptions<double> options{.epochs = 3, .batch_size = 8, .learning_rate = 1e-2};
     Vector w = random.normal_matrix(12, 1), v = w;
     const RunSummary run = train_minibatch<double>(model, source, parts, *optimizer, w, options);
     const RunSummary expected =

@@ -303,6 +303,10 @@ std::string train_text(const TrainingResult& result, const Style& style) {
     text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
                         tally.total(), result.options.how.symmetry, tally.accepted,
                         tally.largest_drift, result.loss_invariant ? "" : " (not loss-invariant)");
+    if (tally.at_rounding_level > 0) {
+      text += fmt::format("{} with the loss at rounding level; largest relative change {:.3g}\n",
+                          tally.at_rounding_level, tally.largest_relative_change);
+    }
     if (const auto& refusal = tally.first_refusal) {
       text += fmt::format("first refusal, at step {}: {}\n", refusal->step, refusal->reason);
     }

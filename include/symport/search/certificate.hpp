@@ -7,37 +7,59 @@
 
 namespace symport {
 
-/// What a teleport did, measured on the parameters themselves.
+/// What a teleport did. Loss, J and Phi after it are evaluated at the candidate's parameters, not
+/// taken from the orbit on which it was found.
 ///
 /// J = |dL/dw|^2, Phi = (dL/dw)' H (dL/dw).
 struct Certificate {
   Index step = 0;  ///< updates made before it; Algorithms 1, 2 and 3 fill it in
   double loss_before = 0.0;
   double loss_after = 0.0;  ///< at the candidate, also when it was refused
-  double drift = 0.0;       ///< relative change of the loss, see `drift()`
+  double drift = 0.0;       ///< change of the loss as it is judged, see `drift()`
   double grad_sq_before = 0.0;
   double grad_sq_after = 0.0;
   double curvature_before = 0.0;  ///< Phi
   double curvature_after = 0.0;
-  double condition = 1.0;    ///< of the group element
+  /// Of the group element that was applied, its largest stretch over its smallest: it belongs to
+  /// the element (on networks the worst hidden layer), not to the parameters.
+  double condition = 1.0;
   double evaluations = 0.0;  ///< in gradients of the objective
   double seconds = 0.0;
   bool accepted = false;
   std::string reason;  ///< one line: what was done, or why the candidate was refused
+
+  /// |L' - L| / |L|, whatever rounding does: 0 when nothing changed, infinity from a loss of 0.
+  double relative_change() const;
+  /// Whether the loss was so small that its change was judged by what rounding the starting
+  /// parameters does to it (the floor of `drift()`), and not by |L|.
+  bool at_rounding_level() const { return drift < relative_change(); }
 };
 
 /// By how much rounding the parameters can change the loss, (D10): r = u <|dL/dw|, |w|> + u^2
-/// |d'Hd| / 2 with d_i = +-|w_i|, the signs those of dL/dw, and u the unit roundoff of `Scalar`.
-/// Entry by entry: a product of norms would be far too large where layers differ in size. Costs a
-/// gradient and a curvature.
+/// |d'Hd| / 2 with d_i = +-|w_i| and u the unit roundoff of `Scalar`. Entry by entry: a product of
+/// norms would be far too large where layers differ in size. The signs of d are those of dL/dw;
+/// where the second term matters, near a minimum, those with every other one reversed are tried too
+/// and the larger d'Hd counts: in a narrow valley one of them runs along it. `gradient` is dL/dw at
+/// w; costs a curvature, or two.
+template <Real Scalar>
+double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient);
+/// The same, at the cost of a gradient more.
 template <Real Scalar>
 double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w);
+/// The first of its two terms, which costs nothing.
+template <Real Scalar>
+double first_order_rounding(In<Scalar> w, In<Scalar> gradient);
 
-/// |L' - L| / max(|L|, floor), (D11).
+/// max(|L|, floor), what a change of the loss is divided by, (D11).
 ///
-/// Near a minimum the `rounding` r of L (`loss_rounding`) exceeds |L| times any useful tolerance,
-/// and a relative drift means nothing. So floor = 1000 r / tolerance: a change of one r there
-/// counts as a thousandth of the tolerance, and far from a minimum the floor plays no part.
+/// Near a minimum the `rounding` r of L at the start (`loss_rounding`) exceeds |L| times any useful
+/// tolerance, and a relative drift means nothing. So floor = 1000 r / tolerance: a change of one r
+/// there counts as a thousandth of the tolerance, and far from a minimum the floor plays no part.
+/// Only the start may ask for it: a destination with absurd weights would excuse any change. A
+/// floor that is not finite is none.
+double drift_scale(double loss_before, double rounding, double tolerance);
+
+/// |L' - L| / drift_scale.
 double drift(double loss_before, double loss_after, double rounding, double tolerance);
 
 }  // namespace symport

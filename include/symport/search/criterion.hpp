@@ -3,9 +3,10 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "symport/symmetries/orbit.hpp"
+#include "symport/search/orbit_measurement.hpp"
 
 namespace symport {
 
@@ -29,7 +30,7 @@ struct CriterionOptions {
 double default_cap(ObjectiveKind objective);
 
 /// What makes one orbit point better than another, and which points are allowed: (D1) to (D9)
-/// of docs/mathematics/objectives.md. Made once per teleport.
+/// of docs/mathematics/objectives.md. Made once per teleport; a search calls `begin` first.
 ///
 /// With an optimizer other than plain gradient descent, `predicted_decrease` is that of its real
 /// next step u: <dL/dw, u> - u'Hu/2, and eta is the effective rate <dL/dw, u> / J.
@@ -39,10 +40,18 @@ class Criterion {
   explicit Criterion(const CriterionOptions& options);
 
   ObjectiveKind objective() const { return options_.objective; }
-  /// The learning rate at the orbit's current point.
+  /// Whether it looks at the optimizer's own next step, where there is one (`Orbit::forecast`).
+  bool uses_forecast() const;
+  /// The learning rate at a point, and at the orbit's current point.
+  double rate(const OrbitMeasurement& at) const;
   double rate(Orbit& orbit) const;
-  /// The objective at the current point; NaN where it is undefined (Phi <= 0 for `decrement`).
+  /// The objective at a point; NaN where it is undefined (Phi <= 0 for `decrement`).
+  double value(const OrbitMeasurement& at) const;
+  /// The same at the orbit's current point. The orbit is asked only for the numbers it takes.
   double value(Orbit& orbit) const;
+  /// Whether a point of value `a` is preferred to one of value `b`: it must be finite, and a point
+  /// without a value is worse than any that has one.
+  static bool better(double a, double b);
 
   /// Partial derivatives of the objective in J and Phi at the current point.
   struct Weights {
@@ -51,15 +60,21 @@ class Criterion {
   };
   Weights weights(Orbit& orbit) const;
 
-  /// Remembers lambda_max and the next loss at the start, with which `allows` compares. Costs
-  /// nothing without a cap.
-  void begin(Orbit& orbit);
+  /// Remembers what other points are compared with: the value at the start, which it returns, and,
+  /// with a cap, lambda_max and the next loss there.
+  double begin(Orbit& orbit);
   /// Whether bound and cap hold at the current point.
   bool allows(Orbit& orbit) const;
+
+  /// What is wrong with a candidate that a search has preferred to the start, by its measured
+  /// numbers: no improvement on the start of `begin`, or beyond the bound or the largest decrement
+  /// by more than the part `slack`. Empty: nothing. Does not repeat the cap.
+  std::string objection(const OrbitMeasurement& candidate, double slack) const;
 
  private:
   CriterionOptions options_;
   double cap_;
+  double start_value_ = std::numeric_limits<double>::quiet_NaN();
   double start_curvature_ = 0.0;
   double start_next_loss_ = 0.0;
 };

@@ -11,6 +11,9 @@ namespace symport {
 struct SearchOutcome {
   bool improved = false;  ///< the orbit's current point is a candidate to be committed
   std::string reason;     ///< one line for the certificate
+  /// The candidate was chosen because the criterion, after its `begin`, prefers it to the start.
+  /// `teleport` then asks the criterion again, with numbers measured on the parameters.
+  bool preferred = false;
 };
 
 /// Finds the destination of a teleport. Knows orbits, no networks.

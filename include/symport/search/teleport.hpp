@@ -15,6 +15,12 @@ constexpr double default_drift_tolerance() {
 /// One teleport: search the orbit, measure the candidate on the parameters themselves, commit it to
 /// `w` or refuse it. When refused, `w` is bit for bit what it was.
 ///
+/// Loss, gradient and curvature are evaluated at the candidate's parameters (a gradient and a
+/// curvature). It is refused when one of them is not finite, when the loss drifts (D11) by more
+/// than `tolerance`, when rounding the candidate's parameters alone could change the loss by more
+/// than that (D12), and when the search has preferred it by numbers that the parameters do not
+/// confirm.
+///
 /// `orbit` must be an orbit of `objective` through `w`; losses are those of `orbit.objective()`.
 /// `tolerance` 0 means the default of the precision; infinity accepts any drift (for actions that
 /// are not loss-invariant).

@@ -14,6 +14,9 @@ struct TeleportTally {
   Index refused = 0;
   /// Of the accepted teleports; a drift that is not a number counts as infinite.
   double largest_drift = 0.0;
+  /// Of the accepted teleports, likewise.
+  double largest_relative_change = 0.0;
+  Index at_rounding_level = 0;  ///< of the accepted: `Certificate::at_rounding_level`
   std::optional<Certificate> first_refusal{};
 
   TeleportTally() = default;

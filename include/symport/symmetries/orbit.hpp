@@ -112,10 +112,15 @@ class BasicOrbit : public Orbit {
   /// was made for, except for actions that move data too and orbits that keep a part of a batch
   /// only.
   virtual const BasicObjective<Scalar>& objective() const { return objective_; }
+  /// The objective at the start: the same one, except for actions that move data too.
+  virtual const BasicObjective<Scalar>& start_objective() const { return objective(); }
 
   void set_next_step(NextStep<Scalar> next_step) { next_step_ = std::move(next_step); }
   bool has_forecast() const override { return static_cast<bool>(next_step_); }
   StepForecast forecast() override;
+  /// The same from parameters w of the current point and the gradient measured there. Charged with
+  /// a curvature; nothing is kept. Requires `has_forecast`.
+  StepForecast forecast_from(In<Scalar> w, In<Scalar> gradient);
   double largest_curvature() override;
   double next_loss(double learning_rate) override;
   double evaluations() const override { return evaluations_; }

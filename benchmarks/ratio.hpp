@@ -5,6 +5,8 @@
 #include <ctime>
 #include <vector>
 
+#include "symport/statistics/quantile.hpp"
+
 namespace symport::benchmarks {
 
 /// Processor time of this process: for one thread on an idle machine that of the wall clock, and
@@ -29,15 +31,8 @@ struct Ratio {
 };
 
 /// Of ratios that were measured one after the other.
-inline Ratio summarize(std::vector<double> ratios) {
-  std::sort(ratios.begin(), ratios.end());
-  const auto quantile = [&](double q) {
-    const double place = q * static_cast<double>(ratios.size() - 1);
-    const auto i = static_cast<std::size_t>(place);
-    const std::size_t next = std::min(i + 1, ratios.size() - 1);
-    return ratios[i] + (place - static_cast<double>(i)) * (ratios[next] - ratios[i]);
-  };
-  return {quantile(0.5), quantile(0.25), quantile(0.75)};
+inline Ratio summarize(const std::vector<double>& ratios) {
+  return {median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)};
 }
 
 /// Times of several kinds of work, measured in turn, round after round, so that what else the

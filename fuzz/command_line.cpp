@@ -5,8 +5,8 @@
 
 #include <sstream>
 
-#include "commands/optimize.hpp"
-#include "commands/train.hpp"
+#include "commands/all.hpp"
+#include "lab/runs/run_config.hpp"
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
 
@@ -17,10 +17,9 @@ namespace {
 std::vector<cli::Command> idle_commands() {
   std::vector<cli::Command> commands = cli::all_commands();
   for (cli::Command& command : commands) {
-    const bool trains = command.name == "train", optimizes = command.name == "optimize";
-    command.run = [=](const lab::Given& given) {
-      if (trains) lab::read_training_options(given);
-      if (optimizes) lab::read_optimize_options(given);
+    const bool runs = command.name == "train" || command.name == "optimize";
+    command.run = [=, name = command.name](const lab::Arguments& arguments) {
+      if (runs) lab::read_run_spec(name, arguments);
       return 0;
     };
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An experiment.toml, in its full and its quick form.
-#include "lab/reproduce/experiment.hpp"
+#include "lab/reproduce/experiment_file.hpp"
 
+#include "lab/runs/run_directory.hpp"
 #include "support/bounded.hpp"
 #include "support/mutate_inside.hpp"
 #include "support/temporary_directory.hpp"
@@ -19,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       const lab::Experiment experiment = lab::read_experiment(directory.path(), "figure", quick);
       for (const lab::ExperimentRun& run : experiment.runs) {
-        const std::string folder = run.folder();
+        const std::string folder = lab::folder_name(run.name);
         fuzz::require(folder.find('/') == std::string::npos && !folder.starts_with("."),
                       "a run's folder is a plain name");
       }

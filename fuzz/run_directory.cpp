@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + mark.size());
   }
   const fuzz::MemoryBound bound(size, 8 * fuzz::plain);
-  const std::vector<lab::report::Run> runs = lab::report::read_runs({directory.path().string()});
+  const std::vector<lab::RunRecord> runs = lab::read_runs({directory.path().string()});
   fuzz::require(runs.size() == 1, "there is one run");
   for (const auto& [name, column] : runs[0].trace.columns) {
     fuzz::require(column.size() == runs[0].trace.rows(), "every column has all rows");

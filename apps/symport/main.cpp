@@ -7,8 +7,9 @@
 
 #include "cli/command_line.hpp"
 #include "cli/errors.hpp"
-#include "lab/runs/interruption.hpp"
+#include "commands/all.hpp"
 #include "symport/core/memory.hpp"
+#include "terminal/interruption.hpp"
 #include "terminal/terminal.hpp"
 
 namespace {
@@ -32,6 +33,7 @@ int main(int count, char** words) {
   symport::keep_freed_memory();
   symport::cli::prepare_standard_streams();
   require_address_space();
-  symport::lab::watch_for_interruption();
-  return symport::cli::run_program(std::vector<std::string>(words + (count > 0), words + count));
+  symport::cli::watch_for_interruption();
+  return symport::cli::run_program(std::vector<std::string>(words + (count > 0), words + count),
+                                   symport::cli::all_commands());
 }

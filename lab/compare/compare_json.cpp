@@ -25,9 +25,9 @@ Json run_json(const Trial& trial, std::uint64_t seed) {
             {"status", symport::to_string(trial.status)},
             {"reached", trial.reached.has_value()},
             {"last_loss", json_number(trial.last_loss)},
-            {"teleports", trial.teleports},
-            {"accepted", trial.accepted},
-            {"drift", json_number(trial.drift)}};
+            {"teleports", trial.teleports.total()},
+            {"accepted", trial.teleports.accepted},
+            {"drift", json_number(trial.teleports.largest_drift)}};
   if (trial.reached) {
     json["steps"] = trial.reached->steps;
     json["evaluations"] = trial.reached->evaluations;
@@ -74,7 +74,7 @@ Json judgement_json(const Judgement& j) {
           {"problem", j.problem.empty() ? Json(nullptr) : Json(j.problem)},
           {"baseline", j.baseline.empty() ? Json(nullptr) : Json(j.baseline)},
           {"baseline_is_best", j.best},
-          {"outcome", to_string(j.outcome)},
+          {"outcome", to_string(j.effect)},
           {"speed_up",
            {{"median", bounds_json(j.speed_up.median)},
             {"interval", bounds_json(j.speed_up.interval)},

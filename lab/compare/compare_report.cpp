@@ -12,6 +12,7 @@
 #include "lab/runs/machine.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/core/version.hpp"
+#include "symport/statistics/quantile.hpp"
 
 namespace symport::lab::compare {
 
@@ -42,8 +43,7 @@ constexpr double far_below = 1e-3, far_above = 100.0;
 double median_threshold(const Entry& entry) {
   std::vector<double> values;
   for (const Trial& trial : entry.trials) values.push_back(trial.threshold);
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+  return median(std::move(values));
 }
 
 /// Where the runs of a method are at some step.
@@ -66,13 +66,6 @@ Crossing at_step(const Entry& entry, double step) {
     crossing.seconds.push_back(trial.points[index - 1].seconds);
   }
   return crossing;
-}
-
-/// The value below which this part of them lie, from the values themselves.
-double quantile(std::vector<double>& values, double part) {
-  std::sort(values.begin(), values.end());
-  const auto last = static_cast<double>(values.size() - 1);
-  return values[static_cast<std::size_t>(std::lround(part * last))];
 }
 
 /// The steps at which a method's curve is drawn: densely at first, up to where a budget ends.
@@ -112,16 +105,16 @@ Series curve_of(const Entry& entry, const Method& method, std::size_t index,
   const double end = far_below * median_threshold(entry);
   bool over = false;
   for (const double step : drawn_steps(entry)) {
-    Crossing now = at_step(entry, step);
+    const Crossing now = at_step(entry, step);
     if (now.losses.size() < entry.trials.size() || now.seconds.empty()) continue;
-    const double median_loss = quantile(now.losses, 0.5);
+    const double median_loss = median(now.losses);
     if (std::isinf(median_loss) || over) break;
     if (!series.y.empty() && median_loss > far_above * series.y.front()) break;
     over = median_loss < end;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       const std::string& key = axes[i].key;
       const double x =
-          key == "step" ? step : quantile(key == "seconds" ? now.seconds : now.evaluations, 0.5);
+          key == "step" ? step : median(key == "seconds" ? now.seconds : now.evaluations);
       // Medians over different runs may step back by a little.
       series.x[i].push_back(series.x[i].empty() ? x : std::max(x, series.x[i].back()));
     }
@@ -134,9 +127,9 @@ Series curve_of(const Entry& entry, const Method& method, std::size_t index,
   return series;
 }
 
-std::string outcome_words(Outcome outcome) {
-  return outcome == Outcome::cannot_tell ? "may or may not have helped"
-                                         : std::string(to_string(outcome));
+std::string outcome_words(Effect outcome) {
+  return outcome == Effect::cannot_tell ? "may or may not have helped"
+                                        : std::string(to_string(outcome));
 }
 
 /// What a figure should show is that teleports reach the target sooner.
@@ -147,21 +140,21 @@ report::Finding finding_of(const std::vector<Judgement>& list, const std::string
     if (j.problem != problem) continue;
     if (!j.best) {  // follows what was said about the best plain method
       parts.back() += fmt::format(", against {} alone it {} ({})", j.baseline,
-                                  outcome_words(j.outcome), interval_text(j.speed_up));
+                                  outcome_words(j.effect), interval_text(j.speed_up));
       continue;
     }
-    helped += j.outcome == Outcome::helped ? 1 : 0;
-    not_helped += j.outcome == Outcome::did_not_help ? 1 : 0;
-    parts.push_back(fmt::format("{} {} (speed-up {})", j.method, outcome_words(j.outcome),
+    helped += j.effect == Effect::helped ? 1 : 0;
+    not_helped += j.effect == Effect::did_not_help ? 1 : 0;
+    parts.push_back(fmt::format("{} {} (speed-up {})", j.method, outcome_words(j.effect),
                                 interval_text(j.speed_up)));
   }
   const std::string expected =
       "With teleports the target should be reached sooner than by the best "
       "plain method. ";
-  if (parts.empty()) return {"No method teleports; nothing is claimed.", Verdict::open};
+  if (parts.empty()) return {"No method teleports; nothing is claimed.", Verdict::inconclusive};
   Verdict verdict = Verdict::partly;
-  if (helped == parts.size()) verdict = Verdict::seen;
-  if (helped == 0) verdict = not_helped > 0 ? Verdict::not_seen : Verdict::open;
+  if (helped == parts.size()) verdict = Verdict::as_expected;
+  if (helped == 0) verdict = not_helped > 0 ? Verdict::not_confirmed : Verdict::inconclusive;
   return {expected + join(parts, "; ") +
               (helped == 0 && not_helped == parts.size()
                    ? ". Beside the best plain method teleportation did not help here."
@@ -180,7 +173,7 @@ CurveFigure loss_figure(const Comparison& comparison, const ProblemResult& probl
   if (comparison.options.budget.unit == Budget::Unit::seconds) {
     std::swap(figure.x_axes[0], figure.x_axes[1]);
   }
-  figure.y_axis = {"loss", problem.problem.function ? "loss" : "training loss", true};
+  figure.y_axis = {"loss", problem.problem.is_function() ? "loss" : "training loss", true};
   std::string spent;
   bool zero = false;
   for (std::size_t m = 0; m < problem.entries.size(); ++m) {
@@ -285,7 +278,7 @@ Table method_table(const Comparison& comparison, const ProblemResult& problem,
     const std::string& name = comparison.options.methods[m].text;
     if (!entry.fits()) continue;
     const Summary s = summary_of(comparison, entry);
-    const auto count = [](std::size_t number) { return number_cell(static_cast<double>(number)); };
+    const auto count = [](auto number) { return number_cell(static_cast<double>(number)); };
     table.rows.push_back(
         {{name},
          {entry.rate + rate_remark(entry)},
@@ -319,7 +312,7 @@ Table verdict_table(const std::vector<Judgement>& list) {
                           {j.baseline.empty() ? "each problem's best" : j.baseline},
                           number_cell(static_cast<double>(j.pairs)),
                           {interval_text(j.speed_up), j.speed_up.median.low},
-                          {std::string(to_string(j.outcome))}});
+                          {std::string(to_string(j.effect))}});
   }
   return table;
 }

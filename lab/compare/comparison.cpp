@@ -9,10 +9,7 @@
 #include <limits>
 #include <tuple>
 
-#include "lab/reproduce/experiment.hpp"
-#include "lab/runs/interruption.hpp"
 #include "lab/runs/run_directory.hpp"
-#include "lab/text/parse_numbers.hpp"
 
 namespace symport::lab::compare {
 
@@ -21,7 +18,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Rates are chosen with other seeds than those that are reported.
 constexpr std::uint64_t first_tuning_seed = 1'000'000;
-constexpr const char* automatic = "auto";
 
 /// How good a rate is on the tuning seeds: first by how many runs reach the target, then by what
 /// that costs (the whole budget where it is not reached), then by the loss at the end. Less is
@@ -42,8 +38,8 @@ struct Score {
 
 class Runner {
  public:
-  Runner(const CompareOptions& options, const CompareProgress& progress)
-      : options_(options), progress_(progress), rates_(rates_of(options.grid)) {}
+  Runner(const CompareOptions& options, DataCache& data, const CompareWatch& watch)
+      : options_(options), data_(data), watch_(watch), rates_(rates_of(options.grid)) {}
 
   Comparison run() {
     Comparison result{.options = options_};
@@ -58,11 +54,11 @@ class Runner {
       }
     }
     require_fitting(result);
-    for (Index i = 0; i < options_.seeds && !interrupted(); ++i) {
+    for (Index i = 0; i < options_.seeds && watch_.keep_going(); ++i) {
       const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
       if (run_seed(result, seed)) result.seeds.push_back(seed);
     }
-    result.interrupted = interrupted();
+    result.interrupted = !watch_.keep_going();
     for (ProblemResult& problem : result.problems) {
       for (Entry& entry : problem.entries) {
         if (entry.fits()) entry.trials.resize(result.seeds.size());
@@ -76,8 +72,8 @@ class Runner {
   /// Of a run, below the directory of results.
   static std::filesystem::path folder_of(const Problem& problem, const Method& method,
                                          std::uint64_t seed) {
-    return std::filesystem::path(ExperimentRun{problem.name, {}}.folder()) /
-           fmt::format("{}-{}", ExperimentRun{method.text, {}}.folder(), seed);
+    return std::filesystem::path(folder_name(problem.name)) /
+           fmt::format("{}-{}", folder_name(method.text), seed);
   }
 
   /// Before the work, not at its end.
@@ -108,47 +104,43 @@ class Runner {
   }
 
   Trial run_one(const TrialPlan& plan, const std::string& doing) {
-    const std::string text = fmt::format("{} {} on {}", doing, plan.method.text, plan.problem.name);
     const double part = static_cast<double>(done_++) / static_cast<double>(runs_);
-    return run_trial(plan, [&](const Cost&) {
-      progress_(part, seconds(), text);
-      return !interrupted();
+    return run_trial(plan, data_, [&](const Cost&) {
+      watch_.progress(part, doing);
+      return watch_.keep_going();
     });
   }
 
+  /// The target of a problem as a loss. All methods begin at the same point.
   double threshold(const ProblemResult& problem, std::uint64_t seed) const {
     if (!problem.target.relative) return problem.target.value;
-    return start_loss(problem.problem, seed, options_.spread).threshold(problem.target);
+    return start_loss(problem.problem.spec, data_, seed, options_.spread).threshold(problem.target);
   }
 
-  /// The rate with which a method will run on a problem.
+  /// What a method's runs on a problem have in common, with the best rate there is.
   Entry prepared(const ProblemResult& problem, const Method& method) {
     Entry entry;
-    entry.rate = method.has_own_rate() ? *method.options.text("lr") : options_.rate.value_or("");
     try {
-      if (tunes(method)) {
-        tune(problem, method, entry);
-      } else {
-        check(problem, method, entry.rate);
-      }
+      explained(problem.problem, method, [&] {
+        entry.spec = spec_for(problem.problem, method);
+        if (tunes(method)) set_rate(entry, RateSpec{rates_.front()});
+        if (options_.rate && !method.has_own_rate()) set_rate(entry, *options_.rate);
+        check_fits(entry.spec, data_);
+        if (tunes(method)) tune(problem, method, entry);
+      });
+      entry.rate =
+          std::visit([](const auto& spec) { return spec.learning_rate->text(); }, entry.spec);
     } catch (const UsageError& error) {
       entry.misfit = error.what();
     }
     return entry;
   }
 
-  /// Whatever does not fit shows in a run of no length.
-  void check(const ProblemResult& problem, const Method& method, const std::string& rate) const {
-    run_trial({.problem = problem.problem,
-               .method = method,
-               .rate = rate,
-               .budget = {Budget::Unit::evaluations, 1.0},
-               .stop_at_target = true},
-              [](const Cost&) { return false; });
+  static void set_rate(Entry& entry, const RateSpec& rate) {
+    std::visit([&](auto& spec) { spec.learning_rate = rate; }, entry.spec);
   }
 
   void tune(const ProblemResult& problem, const Method& method, Entry& entry) {
-    check(problem, method, exact_text(rates_.front()));
     std::vector<std::uint64_t> seeds;
     std::vector<double> thresholds;
     for (Index i = 0; i < options_.tuning_seeds; ++i) {
@@ -156,19 +148,20 @@ class Runner {
       thresholds.push_back(threshold(problem, seeds.back()));
     }
     std::optional<Score> best;
-    for (std::size_t i = 0; i < rates_.size() && !interrupted(); ++i) {
-      const std::string rate = fmt::format("{:.3g}", rates_[i]);
+    RateSpec best_rate;
+    for (std::size_t i = 0; i < rates_.size() && watch_.keep_going(); ++i) {
+      const RateSpec rate = RateSpec::parse(fmt::format("{:.3g}", rates_[i]));
+      set_rate(entry, rate);
       Score score;
-      for (std::size_t k = 0; k < seeds.size() && !interrupted(); ++k) {
-        const Trial trial = run_one({.problem = problem.problem,
-                                     .method = method,
-                                     .rate = rate,
-                                     .seed = seeds[k],
-                                     .budget = options_.budget,
-                                     .threshold = thresholds[k],
-                                     .spread = options_.spread,
-                                     .stop_at_target = true},
-                                    "tuning");
+      for (std::size_t k = 0; k < seeds.size() && watch_.keep_going(); ++k) {
+        const Trial trial =
+            run_one({.spec = entry.spec,
+                     .seed = seeds[k],
+                     .budget = options_.budget,
+                     .threshold = thresholds[k],
+                     .spread = options_.spread,
+                     .stop_at_target = true},
+                    fmt::format("tuning {} on {}", method.text, problem.problem.name));
         score.add(trial, options_.budget);
         ++entry.tuning.runs;
         entry.tuning.evaluations += trial.spent.evaluations;
@@ -176,9 +169,10 @@ class Runner {
       }
       if (best && !(score < *best)) continue;
       best = score;
-      entry.rate = rate;
+      best_rate = rate;
       entry.at_edge = rates_.size() > 1 && (i == 0 || i + 1 == rates_.size());
     }
+    if (best) set_rate(entry, best_rate);
     entry.tuned = true;
   }
 
@@ -190,7 +184,7 @@ class Runner {
     }
   }
 
-  /// All problems and methods with one seed; false when it was interrupted.
+  /// All problems and methods with one seed; false when it was stopped.
   bool run_seed(Comparison& result, std::uint64_t seed) {
     for (ProblemResult& problem : result.problems) {
       const double loss = threshold(problem, seed);
@@ -200,23 +194,23 @@ class Runner {
         const Method& method = options_.methods[m];
         std::filesystem::path folder;
         if (!options_.out.empty()) folder = options_.out / folder_of(problem.problem, method, seed);
-        entry.trials.push_back(run_one({.problem = problem.problem,
-                                        .method = method,
-                                        .rate = entry.rate,
-                                        .seed = seed,
-                                        .budget = options_.budget,
-                                        .threshold = loss,
-                                        .spread = options_.spread,
-                                        .folder = folder},
-                                       fmt::format("seed {}:", seed)));
-        if (interrupted()) return false;
+        entry.trials.push_back(
+            run_one({.spec = entry.spec,
+                     .seed = seed,
+                     .budget = options_.budget,
+                     .threshold = loss,
+                     .spread = options_.spread,
+                     .folder = folder},
+                    fmt::format("seed {}: {} on {}", seed, method.text, problem.problem.name)));
+        if (!watch_.keep_going()) return false;
       }
     }
     return true;
   }
 
   const CompareOptions& options_;
-  const CompareProgress& progress_;
+  DataCache& data_;
+  const CompareWatch& watch_;
   const std::vector<double> rates_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::size_t runs_ = 0, done_ = 0;
@@ -224,19 +218,9 @@ class Runner {
 
 }  // namespace
 
-Target target_of(const CompareOptions& options, const Problem& problem) {
-  if (options.target && !(options.target->relative && problem.minibatch)) return *options.target;
-  if (problem.minibatch) {
-    throw UsageError("--target",
-                     fmt::format("mini-batches on {} need a loss like 0.1: they measure "
-                                 "the whole set after an epoch, not at the start",
-                                 problem.name));
-  }
-  return {.value = problem.data_set() ? 0.1 : 1e-6, .relative = true};
-}
-
-Comparison run_comparison(const CompareOptions& options, const CompareProgress& progress) {
-  return Runner(options, progress).run();
+Comparison run_comparison(const CompareOptions& options, DataCache& data,
+                          const CompareWatch& watch) {
+  return Runner(options, data, watch).run();
 }
 
 }  // namespace symport::lab::compare

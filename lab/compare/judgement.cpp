@@ -60,14 +60,14 @@ std::string words(const Judgement& j, const Comparison& comparison) {
   const std::string subject = j.best ? "teleportation" : "it";
   std::string text = j.method + " " + where;
   if (!j.best) text += fmt::format(", against {} alone", j.baseline);
-  switch (j.outcome) {
-    case Outcome::helped:
+  switch (j.effect) {
+    case Effect::helped:
       text += fmt::format(": {} helped: ", subject);
       break;
-    case Outcome::did_not_help:
+    case Effect::did_not_help:
       text += fmt::format(": {} did not help{}: ", subject, j.best ? " here" : "");
       break;
-    case Outcome::cannot_tell:
+    case Effect::cannot_tell:
       text += ": cannot tell with these seeds: ";
   }
   text += fmt::format("speed-up {} in {}", interval_text(j.speed_up),
@@ -80,16 +80,16 @@ std::string words(const Judgement& j, const Comparison& comparison) {
     text += fmt::format("; the target was reached in {} of {} runs, without teleports in {}",
                         j.reached, j.pairs, j.baseline_reached);
   }
-  switch (j.outcome) {
-    case Outcome::helped:
+  switch (j.effect) {
+    case Effect::helped:
       return text + (j.reached < j.baseline_reached ? ". But it gets there less often." : ".");
-    case Outcome::did_not_help:
+    case Effect::did_not_help:
       if (j.speed_up.interval.high < 1.0) {
         return text + fmt::format(". It was slower by a factor of {:.3g} or more.",
                                   1.0 / j.speed_up.interval.high);
       }
       return text + fmt::format(". A gain of {:.0f} % is ruled out.", 100.0 * (worthwhile - 1.0));
-    case Outcome::cannot_tell:
+    case Effect::cannot_tell:
       break;
   }
   return text + "; " + why_open(j, comparison.options.confidence) + ".";
@@ -105,7 +105,7 @@ void finish(Judgement& j, const Pairs& pairs, const Comparison& comparison) {
     j.neither += mine || its ? 0 : 1;
   }
   j.speed_up = paired_ratio(pairs.baseline, pairs.method, comparison.options.confidence);
-  j.outcome = outcome_of(j.speed_up);
+  j.effect = outcome_of(j.speed_up);
   j.text = words(j, comparison);
 }
 
@@ -116,22 +116,22 @@ std::string bound_text(double value) {
 
 }  // namespace
 
-std::string_view to_string(Outcome outcome) {
+std::string_view to_string(Effect outcome) {
   switch (outcome) {
-    case Outcome::helped:
+    case Effect::helped:
       return "helped";
-    case Outcome::did_not_help:
+    case Effect::did_not_help:
       return "did not help";
-    case Outcome::cannot_tell:
+    case Effect::cannot_tell:
       break;
   }
   return "cannot tell";
 }
 
-Outcome outcome_of(const MedianInterval& speed_up) {
-  if (speed_up.interval.low > 1.0) return Outcome::helped;
-  if (speed_up.interval.high < worthwhile) return Outcome::did_not_help;
-  return Outcome::cannot_tell;
+Effect outcome_of(const MedianInterval& speed_up) {
+  if (speed_up.interval.low > 1.0) return Effect::helped;
+  if (speed_up.interval.high < worthwhile) return Effect::did_not_help;
+  return Effect::cannot_tell;
 }
 
 std::string interval_text(const MedianInterval& value) {

@@ -15,11 +15,11 @@ namespace symport::lab::compare {
 /// not help.
 inline constexpr double worthwhile = 1.1;
 
-enum class Outcome { helped, did_not_help, cannot_tell };
-std::string_view to_string(Outcome outcome);
+enum class Effect { helped, did_not_help, cannot_tell };
+std::string_view to_string(Effect outcome);
 
 /// `helped` when the whole interval is above 1, `did_not_help` when it ends below `worthwhile`.
-Outcome outcome_of(const MedianInterval& speed_up);
+Effect outcome_of(const MedianInterval& speed_up);
 
 /// What can be said about a method that teleports, from its pairs with a plain one: runs with the
 /// same seed on the same problem.
@@ -31,7 +31,7 @@ struct Judgement {
   MedianInterval speed_up{};  ///< cost of the baseline / cost of the method, in the budget's unit
   std::size_t pairs = 0;
   std::size_t reached = 0, baseline_reached = 0, neither = 0;
-  Outcome outcome = Outcome::cannot_tell;
+  Effect effect = Effect::cannot_tell;
   std::string text{};  ///< in words
 };
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "lab/options/network.hpp"
 #include "lab/options/registry.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/schedules/schedule.hpp"
@@ -63,13 +62,12 @@ std::vector<Setting> settings(const std::string& text, const std::string& origin
 
 class Parser {
  public:
-  Parser(const std::string& text, const std::string& origin)
-      : origin_(fmt::format("{} '{}'", origin, text)) {
+  explicit Parser(const std::string& text) : origin_(fmt::format("--method '{}'", text)) {
     method_.text = text;
   }
 
   Method parse() {
-    // Only the first plus parts; those behind it are offsets of schedules.
+    // Only the first plus separates; the others are offsets of schedules.
     const std::size_t plus = method_.text.find('+');
     parse_optimizer(method_.text.substr(0, plus));
     if (plus != std::string::npos) parse_teleport(method_.text.substr(plus + 1));
@@ -81,7 +79,7 @@ class Parser {
     if (method_.options.has(name)) {
       throw UsageError(origin_, fmt::format("'{}' is given more than once", called));
     }
-    method_.options.set(name, {value, fmt::format("{}: {}", origin_, called)});
+    method_.options.add({name, value, fmt::format("{}: {}", origin_, called)});
   }
 
   void parse_optimizer(const std::string& text) {
@@ -116,8 +114,8 @@ class Parser {
           std::string schedule = setting.value;
           std::replace(schedule.begin(), schedule.end(), '/', ',');
           if (setting.key == "every") schedule = "every:" + schedule;
-          blaming(fmt::format("{}: {}", origin_, setting.key),
-                  [&] { return Schedule::parse(schedule); });
+          with_origin(fmt::format("{}: {}", origin_, setting.key),
+                      [&] { return Schedule::parse(schedule); });
           set("teleport", schedule, setting.key);
         } else {
           set(setting.key, setting.value, setting.key);
@@ -138,9 +136,7 @@ class Parser {
 
 }  // namespace
 
-Method parse_method(const std::string& text, const std::string& origin) {
-  return Parser(text, origin).parse();
-}
+Method parse_method(const std::string& text) { return Parser(text).parse(); }
 
 std::vector<Method> with_baselines(const std::vector<Method>& methods) {
   std::vector<Method> all;

@@ -4,31 +4,30 @@
 #include <string>
 #include <vector>
 
-#include "lab/options/given.hpp"
+#include "lab/options/arguments.hpp"
 
 namespace symport::lab::compare {
 
-/// One way to optimize, as `--method` says it:
+/// One way to optimize, in the form of `--method`:
 ///
 ///   OPTIMIZER[:lr=RATE|auto][+TELEPORT:WHEN[,OPTION=VALUE...]]
 ///
 /// TELEPORT is `teleport` (the problem's usual symmetry), `random` (a random element of the group,
-/// whatever it is worth), or the name of a symmetry. WHEN is `at=5`, `at=0/10/20`, `every=50`,
-/// `every=100+99`; the options are those of `symport train` and `symport optimize` under their own
-/// names.
+/// accepted without comparison), or the name of a symmetry. WHEN is `at=5`, `at=0/10/20`,
+/// `every=50`, `every=100+99`; the options are those of runs under their own names.
 struct Method {
   std::string text;       ///< as it was written: its name
   std::string optimizer;  ///< with its options: "gd", "gd:lr=auto"
   std::string kind{};     ///< TELEPORT; empty: never
-  Given options{};        ///< of the commands that run it: optimizer, lr, teleport, search, ...
+  Arguments options{};    ///< what it sets in a run: optimizer, lr, teleport, search, ...
 
   bool teleports() const { return !kind.empty(); }
   bool has_own_rate() const { return options.has("lr"); }
 };
 
-/// Throws UsageError, blaming `origin`, for a name or an option that there is not (the nearest is
-/// suggested), a malformed value, or a teleport without a schedule.
-Method parse_method(const std::string& text, const std::string& origin = "--method");
+/// Throws UsageError, naming the method, for an unknown name or option (the nearest is suggested),
+/// a malformed value, or a teleport without a schedule.
+Method parse_method(const std::string& text);
 
 /// The methods of a comparison, each once: the plain ones, then the plain form of every optimizer
 /// that is there with teleports only (without it little could be said about them), then those that

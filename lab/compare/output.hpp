@@ -13,11 +13,6 @@ std::string compare_json(const Comparison& comparison);
 /// One line for every run: problem, method, seed, rate, what it reached at which cost, how it
 /// ended.
 std::string runs_csv(const Comparison& comparison);
-/// A configuration file for `symport compare --config` that repeats it.
-std::string compare_config(const CompareOptions& options);
-/// "1e-05..10:3". Throws InvalidArgument.
-RateGrid parse_grid(const std::string& text);
-std::string grid_text(const RateGrid& grid);
 /// Words, performance profile, and a section with median curves and the table for each problem.
 report::Report compare_report(const Comparison& comparison);
 

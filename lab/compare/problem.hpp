@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "lab/compare/method.hpp"
-#include "symport/core/types.hpp"
+#include "lab/runs/run_config.hpp"
 
 namespace symport::lab::compare {
 
-/// What methods are compared on: a test function (run as by `symport optimize`), or a network on
-/// data (as by `symport train`).
+/// What methods are compared on: a test function, or a network on data.
 struct Problem {
-  std::string name;  ///< as it was written
-  bool function = true;
-  bool minibatch = false;
-  Given options{};  ///< of the command: function, or data, layers, batch, ...
+  std::string name;   ///< as it was written
+  RunSpec spec{};     ///< what the runs of all methods have in common
+  Arguments given{};  ///< where that was said, for messages
 
+  bool is_function() const { return std::holds_alternative<FunctionRunSpec>(spec); }
+  bool minibatch() const;
   bool data_set() const;  ///< neither a function nor generated data
 };
 
-/// Throws UsageError for a name that is neither a function nor data, and for options of networks
-/// (`given`) on a function.
-Problem parse_problem(const std::string& name, const Given& given);
+/// A function of that name, or else the network of `network` on data of that name. Throws
+/// UsageError for a name that is neither. `given` says where the network's options come from.
+Problem parse_problem(const std::string& name, const NetworkRunSpec& network,
+                      const Arguments& given);
 
-/// The options of `given` that belong to networks and are not the methods'.
-const std::vector<std::string>& network_options();
+/// The run of this method on this problem: all but rate, seed and length. Throws UsageError when
+/// the method does not fit: a symmetry that the problem does not have, an option that its runs do
+/// not have.
+RunSpec spec_for(const Problem& problem, const Method& method);
 
-/// The options with which the command runs this method on this problem, all but rate, seed and
-/// length. Throws UsageError when the method does not fit: a symmetry that the problem does not
-/// have, an option that its command does not know.
-Given options_for(const Problem& problem, const Method& method);
+/// Calls `action`; an error about an option names the method or the flag that set it.
+template <class Action>
+decltype(auto) explained(const Problem& problem, const Method& method, Action&& action) {
+  Arguments all = method.options;
+  all.merge(problem.given);
+  return all.explained(std::forward<Action>(action));
+}
 
 }  // namespace symport::lab::compare

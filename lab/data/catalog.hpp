@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "symport/core/types.hpp"
+#include "symport/data/sample_set.hpp"
+#include "symport/objectives/initialization.hpp"
 
 namespace symport::lab {
 
@@ -54,5 +57,25 @@ struct CatalogEntry {
 };
 
 const std::vector<CatalogEntry>& data_catalog();
+
+/// What a run on some data takes where it is not told.
+struct UsualNetworkRun {
+  std::vector<Index> layers{};  ///< empty: they must be given
+  double learning_rate = 1e-2;
+  Index steps = 10;   ///< of full batches
+  Index epochs = 10;  ///< of mini-batches
+  Initialization init = Initialization::fan_in;
+};
+
+/// A set that is made from a seed, for the network that it was made for.
+struct GeneratedSet {
+  std::string name;
+  std::string summary;
+  Index samples = 0;  ///< how many, where the number is not given
+  UsualNetworkRun usual{};
+  std::function<SampleSet<>(Index features, Index outputs, Index samples, std::uint64_t seed)> make;
+};
+
+const std::vector<GeneratedSet>& generated_sets();
 
 }  // namespace symport::lab

@@ -32,7 +32,7 @@ std::size_t DataDirectory::files_present(const CatalogEntry& entry) const {
 
 DataDirectory data_directory(const std::optional<std::string>& given) {
   if (given) {
-    if (given->empty()) throw UsageError("--data-dir", "found nothing, allowed is a directory");
+    if (given->empty()) throw OptionError("data-dir", "found nothing, allowed is a directory");
     return {fs::absolute(*given), "--data-dir"};
   }
   if (const std::string own = variable("SYMPORT_DATA"); !own.empty()) {
@@ -45,7 +45,7 @@ DataDirectory data_directory(const std::optional<std::string>& given) {
   if (const fs::path home = variable("HOME"); home.is_absolute()) {
     return {home / ".local/share/symport", "$HOME"};
   }
-  throw UsageError("--data-dir", "missing, and neither SYMPORT_DATA nor HOME says where data is");
+  throw OptionError("data-dir", "missing, and neither SYMPORT_DATA nor HOME says where data is");
 }
 
 }  // namespace symport::lab

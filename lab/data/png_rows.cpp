@@ -111,7 +111,7 @@ Array parse_png_rows(std::string_view bytes, const std::string& name) {
   }
   if (!reader.guarded([](png_structp png, png_infop) { png_read_end(png, nullptr); })) damaged();
   if (reader.left() != 0) {
-    throw InvalidArgument(name, std::to_string(reader.left()) + " bytes behind the PNG",
+    throw InvalidArgument(name, std::to_string(reader.left()) + " bytes after the PNG",
                           "nothing there");
   }
   return {{rows, width, channels}, std::move(values), Order::c};

@@ -14,10 +14,10 @@ namespace symport::lab {
 ///
 /// The stored values, not colours: gamma, profiles and other ancillary chunks are skipped. Throws
 /// InvalidArgument, naming the file, on anything but 8 bits per channel, not interlaced, no palette
-/// and no transparency, on damage (checksums, missing or extra data), on bytes behind the end, and
+/// and no transparency, on damage (checksums, missing or extra data), on trailing bytes, and
 /// on rows of more than a million pixels. Memory grows with the rows that are really there.
 Array read_png_rows(const std::filesystem::path& path);
-/// The same from bytes; `name` stands for them in messages.
+/// The same from bytes; `name` names them in messages.
 Array parse_png_rows(std::string_view bytes, const std::string& name);
 
 }  // namespace symport::lab

@@ -8,15 +8,23 @@
 
 namespace symport::lab {
 
-/// One option of a command: `--search-steps` on the command line, `search-steps` in a configuration
-/// file.
+/// What an option decides.
+enum class Role {
+  identity,   ///< what the run is: runs that differ here are different runs
+  length,     ///< how far it goes, which may be changed when it is resumed
+  execution,  ///< where and how it is done
+};
+
+/// One option: `--search-steps` on the command line, `search-steps` in a configuration file and in
+/// reports.
 struct Option {
   std::string name;
-  std::string value;  ///< what stands behind it in the help: "RATE|auto"; empty: a switch
-  std::string help;   ///< its default included, printed from where the default is defined
+  std::string value;  ///< what follows it in the help: "RATE|auto"; empty: a switch
+  std::string help;   ///< how to choose it; see `OptionTable` for its default
   std::string group = "Options";
-  /// A positional that takes every word that is left, or a flag that may be given again and again;
-  /// in a configuration file a list of strings (`Given::list`).
+  Role role = Role::identity;
+  bool positional = false;
+  /// It may be given several times; in a configuration file it is a list of strings.
   bool many = false;
 };
 

@@ -26,8 +26,14 @@
 #include "symport/search/orbit_ascent.hpp"
 #include "symport/search/random_search.hpp"
 #include "symport/symmetries/factor_pair.hpp"
+#include "symport/symmetries/general_linear.hpp"
+#include "symport/symmetries/linear_network.hpp"
 #include "symport/symmetries/orthogonal.hpp"
+#include "symport/symmetries/paper_action.hpp"
+#include "symport/symmetries/permutation.hpp"
+#include "symport/symmetries/positive_scaling.hpp"
 #include "symport/symmetries/rotation.hpp"
+#include "symport/symmetries/sign_flip.hpp"
 
 namespace symport::lab {
 
@@ -39,33 +45,79 @@ constexpr double largest_size = 1000;
 Index whole(double value) { return static_cast<Index>(value); }
 
 template <class Function, class Group>
-Problem problem(Function function, Group group) {
+FunctionProblem problem(Function function, Group group) {
   return {std::make_unique<Function>(std::move(function)),
           std::make_unique<Group>(std::move(group)),
           {}};
 }
 
-template <template <Real> class Type, Real Scalar>
-std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer() {
-  return std::make_unique<Type<Scalar>>();
+/// Of a type without options.
+template <template <Real> class Type>
+Factory<BasicOptimizer> optimizer() {
+  return {[] { return std::make_unique<Type<double>>(); },
+          [] { return std::make_unique<Type<float>>(); }};
 }
+
+using SymmetryFactory = Factory<BasicSymmetry, const NetworkSymmetryOptions&>;
 
 template <template <Real> class Type>
-OptimizerEntry optimizer_entry(std::string name, std::string summary) {
-  return {std::move(name),
-          std::move(summary),
-          make_optimizer<Type, double>,
-          make_optimizer<Type, float>,
-          nullptr,
-          nullptr};
+SymmetryFactory symmetry() {
+  return {[](const auto&) { return std::make_unique<Type<double>>(); },
+          [](const auto&) { return std::make_unique<Type<float>>(); }};
 }
 
-OptimizerEntry gradient_descent_entry() {
-  OptimizerEntry entry = optimizer_entry<GradientDescent>(
-      "gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking");
-  entry.make_automatic = make_optimizer<CurvatureDescent, double>;
-  entry.make_automatic_float = make_optimizer<CurvatureDescent, float>;
-  return entry;
+SymmetryFactory general_linear() {
+  const auto options = [](const NetworkSymmetryOptions& given) {
+    return GeneralLinearOptions{.allow_partial_batch = given.allow_partial_batch};
+  };
+  return {
+      [=](const auto& given) { return std::make_unique<GeneralLinear<double>>(options(given)); },
+      [=](const auto& given) { return std::make_unique<GeneralLinear<float>>(options(given)); }};
+}
+
+/// A function's entry with the values of its parameters.
+struct ParsedFunction {
+  const FunctionEntry& entry;
+  std::vector<double> values;
+
+  std::string text() const {
+    std::string text = entry.name;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      text += fmt::format("{}{}", i == 0 ? ':' : ',', values[i]);
+    }
+    return text;
+  }
+};
+
+ParsedFunction parse_function(const std::string& specification) {
+  const std::size_t colon = specification.find(':');
+  ParsedFunction parsed{find_entry(functions(), specification.substr(0, colon)), {}};
+  const FunctionEntry& entry = parsed.entry;
+  const auto reject = [&](const std::string& problem, const std::string& allowed) {
+    throw InvalidArgument("function", fmt::format("'{}' ({})", specification, problem), allowed);
+  };
+  for (const Parameter& parameter : entry.parameters) parsed.values.push_back(parameter.value);
+  if (colon == std::string::npos) return parsed;
+  std::string_view rest = std::string_view(specification).substr(colon + 1);
+  for (std::size_t i = 0;; ++i) {
+    const std::size_t comma = rest.find(',');
+    if (i == entry.parameters.size()) reject("too many parameters", entry.usage());
+    const Parameter& parameter = entry.parameters[i];
+    double& value = parsed.values[i];
+    try {
+      value = parse_number(rest.substr(0, comma));
+    } catch (const InvalidArgument&) {
+      reject(parameter.name + " is no number", parameter.name + " " + parameter.allowed());
+    }
+    const bool inside = value >= parameter.smallest && value <= parameter.largest;
+    const bool fits = !parameter.whole || value == std::floor(value);
+    if (!inside || !fits || value <= 0.0) {
+      reject(fmt::format("{} is {}", parameter.name, value),
+             parameter.name + " " + parameter.allowed());
+    }
+    if (comma == std::string_view::npos) return parsed;
+    rest.remove_prefix(comma + 1);
+  }
 }
 
 /// The paper maximises the gradient's norm, whatever the optimizer.
@@ -135,17 +187,37 @@ const std::vector<SymmetryEntry>& symmetries() {
   return entries;
 }
 
+const std::vector<NetworkSymmetryEntry>& network_symmetries() {
+  static const std::vector<NetworkSymmetryEntry> entries{
+      {"gl", "invertible matrices on every hidden layer, exact on the batch; bijective activations",
+       "ascent", general_linear()},
+      {"rescale", "positive rescaling of hidden units, on all data; leaky_relu, relu, linear",
+       "closed", symmetry<PositiveScalingSymmetry>()},
+      {"linear_gl", "invertible matrices on hidden layers of a linear network, on all data",
+       "closed", symmetry<LinearNetworkSymmetry>()},
+      {"permutation", "of hidden units, on all data; changes no gradient norm", "random",
+       symmetry<PermutationSymmetry>()},
+      {"sign_flip", "of hidden units, on all data; odd activations; changes no gradient norm",
+       "random", symmetry<SignFlipSymmetry>()},
+      // Steps and rate of appendix D, for gradient descent on the regression.
+      {"paper", "eq. (8) as printed, with I+T and I-T: NOT loss-invariant, to reproduce the paper",
+       "fixed", symmetry<PaperAction>(), 8, 1e-7},
+  };
+  return entries;
+}
+
 const std::vector<OptimizerEntry>& optimizers() {
   static const std::vector<OptimizerEntry> entries{
-      gradient_descent_entry(),
-      optimizer_entry<Momentum>("momentum", "heavy ball"),
-      optimizer_entry<Nesterov>("nesterov", "Nesterov momentum"),
-      optimizer_entry<AdaGrad>("adagrad", "AdaGrad (Duchi et al., 2011)"),
-      optimizer_entry<RmsProp>("rmsprop", "RMSprop"),
-      optimizer_entry<Adam>("adam", "Adam (Kingma and Ba, 2015)"),
-      optimizer_entry<AdamW>("adamw", "Adam with decoupled weight decay"),
-      optimizer_entry<Newton>(
-          "newton", "damped Newton's method, for small problems (--lr 1 is the full step)"),
+      {"gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking",
+       optimizer<GradientDescent>(), optimizer<CurvatureDescent>()},
+      {"momentum", "heavy ball", optimizer<Momentum>()},
+      {"nesterov", "Nesterov momentum", optimizer<Nesterov>()},
+      {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad>()},
+      {"rmsprop", "RMSprop", optimizer<RmsProp>()},
+      {"adam", "Adam (Kingma and Ba, 2015)", optimizer<Adam>()},
+      {"adamw", "Adam with decoupled weight decay", optimizer<AdamW>()},
+      {"newton", "damped Newton's method, for small problems (--lr 1 is the full step)",
+       optimizer<Newton>()},
   };
   return entries;
 }
@@ -188,7 +260,7 @@ const std::vector<SearchEntry>& searches() {
              return std::make_unique<RandomSearch>(RandomSearchOptions{.samples = steps});
            }},
       {.name = "blind",
-       .summary = "one random group element, whatever it is worth (Armenta et al.)",
+       .summary = "one random group element, accepted without comparison (Armenta et al.)",
        .make =
            [](Index, double) {
              return std::make_unique<RandomSearch>(RandomSearchOptions{.keep_the_best = false});
@@ -223,42 +295,34 @@ const std::vector<StateEntry>& states() {
   return entries;
 }
 
-Problem make_problem(const std::string& specification) {
-  const std::size_t colon = specification.find(':');
-  const FunctionEntry& entry = find_entry(functions(), specification.substr(0, colon));
-  const auto reject = [&](const std::string& problem, const std::string& allowed) {
-    throw InvalidArgument("function", fmt::format("'{}' ({})", specification, problem), allowed);
-  };
-  std::vector<double> values;
-  for (const Parameter& parameter : entry.parameters) values.push_back(parameter.value);
-  if (colon != std::string::npos) {
-    std::string_view rest = std::string_view(specification).substr(colon + 1);
-    for (std::size_t i = 0;; ++i) {
-      const std::size_t comma = rest.find(',');
-      if (i == entry.parameters.size()) reject("too many parameters", entry.usage());
-      const Parameter& parameter = entry.parameters[i];
-      try {
-        values[i] = parse_number(rest.substr(0, comma));
-      } catch (const InvalidArgument&) {
-        reject(parameter.name + " is no number", parameter.name + " " + parameter.allowed());
-      }
-      const bool inside = values[i] >= parameter.smallest && values[i] <= parameter.largest;
-      const bool fits = !parameter.whole || values[i] == std::floor(values[i]);
-      if (!inside || !fits || values[i] <= 0.0) {
-        reject(fmt::format("{} is {}", parameter.name, values[i]),
-               parameter.name + " " + parameter.allowed());
-      }
-      if (comma == std::string_view::npos) break;
-      rest.remove_prefix(comma + 1);
-    }
-  }
-  Problem problem = entry.make(values);
-  problem.specification = entry.name;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    problem.specification += fmt::format("{}{}", i == 0 ? ':' : ',', values[i]);
-  }
+FunctionProblem make_problem(const std::string& specification) {
+  const ParsedFunction parsed = parse_function(specification);
+  FunctionProblem problem = parsed.entry.make(parsed.values);
+  problem.specification = parsed.text();
   return problem;
 }
+
+std::string full_specification(const std::string& specification) {
+  return parse_function(specification).text();
+}
+
+template <Real Scalar>
+std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, bool automatic,
+                                                       Index parameters) {
+  const OptimizerEntry& entry = for_option(
+      "optimizer", [&]() -> auto& { return find_entry(optimizers(), name); });
+  if (automatic && !entry.automatic) {
+    throw OptionError("lr", fmt::format("found 'auto', allowed with the optimizer {} is a rate; "
+                                        "auto needs --optimizer gd",
+                                        name));
+  }
+  auto made = (automatic ? entry.automatic : entry.plain).template make<Scalar>();
+  for_option("optimizer", [&] { made->init(parameters); });
+  return made;
+}
+
+template std::unique_ptr<BasicOptimizer<float>> make_optimizer(const std::string&, bool, Index);
+template std::unique_ptr<BasicOptimizer<double>> make_optimizer(const std::string&, bool, Index);
 
 std::vector<std::string> fitting_searches(const Orbit& orbit) {
   std::vector<std::string> names;

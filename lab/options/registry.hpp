@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/test_function.hpp"
@@ -23,7 +24,7 @@
 namespace symport::lab {
 
 /// A test function with its symmetry.
-struct Problem {
+struct FunctionProblem {
   std::unique_ptr<TestFunction> function;
   std::unique_ptr<Symmetry> symmetry;
   std::string specification;  ///< with all parameters: "ellipse:5"
@@ -43,7 +44,7 @@ struct FunctionEntry {
   std::string name;
   std::string summary;
   std::vector<Parameter> parameters;
-  std::function<Problem(const std::vector<double>&)> make;
+  std::function<FunctionProblem(const std::vector<double>&)> make;
   std::string usage() const;  ///< "quadratic[:N,CONDITION]"
 };
 
@@ -52,17 +53,29 @@ struct SymmetryEntry {
   std::string summary;
 };
 
-template <Real Scalar>
-using OptimizerFactory = std::function<std::unique_ptr<BasicOptimizer<Scalar>>()>;
+/// Makes something in either precision.
+template <template <Real> class Product, class... Arguments>
+struct Factory {
+  std::function<std::unique_ptr<Product<double>>(Arguments...)> in_double{};
+  std::function<std::unique_ptr<Product<float>>(Arguments...)> in_float{};
+
+  explicit operator bool() const { return in_double != nullptr; }
+  template <Real Scalar>
+  std::unique_ptr<Product<Scalar>> make(Arguments... arguments) const {
+    if constexpr (std::same_as<Scalar, float>) {
+      return in_float(arguments...);
+    } else {
+      return in_double(arguments...);
+    }
+  }
+};
 
 struct OptimizerEntry {
   std::string name;
   std::string summary;
-  OptimizerFactory<double> make;
-  OptimizerFactory<float> make_float;
+  Factory<BasicOptimizer> plain;
   /// The variant that finds its own rate (`--lr auto`); null where there is none.
-  OptimizerFactory<double> make_automatic;
-  OptimizerFactory<float> make_automatic_float;
+  Factory<BasicOptimizer> automatic{};
 };
 
 struct SearchEntry {
@@ -71,7 +84,7 @@ struct SearchEntry {
   /// The defaults of --search-steps and --search-rate; unset: the search has no such option.
   std::optional<Index> steps = std::nullopt;
   std::optional<double> rate = std::nullopt;
-  /// What a teleport maximises when nothing is said.
+  /// What a teleport maximises by default.
   ObjectiveKind (*objective)(const Optimizer&) = default_objective<double>;
   /// Numbers for which the search has no option are ignored.
   std::function<std::unique_ptr<Search>(Index steps, double rate)> make;
@@ -89,8 +102,22 @@ struct StateEntry {
   StatePolicy policy;
 };
 
+struct NetworkSymmetryOptions {
+  bool allow_partial_batch = false;
+};
+
+struct NetworkSymmetryEntry {
+  std::string name;
+  std::string summary;
+  std::string search;  ///< the one that `--search auto` stands for
+  Factory<BasicSymmetry, const NetworkSymmetryOptions&> factory;
+  std::optional<Index> search_steps = std::nullopt;  ///< other defaults than the search's own
+  std::optional<double> search_rate = std::nullopt;
+};
+
 const std::vector<FunctionEntry>& functions();
 const std::vector<SymmetryEntry>& symmetries();
+const std::vector<NetworkSymmetryEntry>& network_symmetries();
 const std::vector<OptimizerEntry>& optimizers();
 const std::vector<SearchEntry>& searches();
 const std::vector<ObjectiveEntry>& objectives();
@@ -115,7 +142,15 @@ const Entry& find_entry(const std::vector<Entry>& entries, std::string_view name
 
 /// "rosenbrock", "quadratic:10,1000", ... Parameters left out have their defaults. Throws
 /// InvalidArgument.
-Problem make_problem(const std::string& specification);
+FunctionProblem make_problem(const std::string& specification);
+/// The same function with all its parameters: "quadratic" becomes "quadratic:10,100".
+std::string full_specification(const std::string& specification);
+
+/// The optimizer of that name for this number of parameters; `automatic`: the variant that measures
+/// its steps. Throws OptionError about "optimizer" or "lr".
+template <Real Scalar>
+std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, bool automatic,
+                                                       Index parameters);
 
 /// The names of the searches that can work on this orbit.
 std::vector<std::string> fitting_searches(const Orbit& orbit);

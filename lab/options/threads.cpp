@@ -6,11 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "lab/text/parse_numbers.hpp"
-
 namespace symport::lab {
-
-Index parse_threads(const std::string& text) { return parse_whole(text, 1, 1024); }
 
 void tell_of_fewer_threads(const ThreadScope& scope,
                            const std::function<void(const std::string&)>& tell) {

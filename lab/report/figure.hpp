@@ -14,13 +14,13 @@ namespace symport::lab::report {
 /// Colours of series: 0 is the grey of what is compared with, 1 to 6 are the others.
 inline constexpr int palette_size = 7;
 
-/// Whether what a figure should show can be seen in it; open: these runs cannot say.
-enum class Verdict { seen, partly, not_seen, open };
+/// Whether a figure shows what it should.
+enum class Verdict { as_expected, partly, not_confirmed, inconclusive };
 
-/// One sentence: what one should see, and what was seen.
+/// One sentence: what one should see, and what one sees.
 struct Finding {
   std::string text;
-  Verdict verdict = Verdict::open;
+  Verdict verdict = Verdict::inconclusive;
 };
 
 struct Axis {

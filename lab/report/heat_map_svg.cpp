@@ -60,7 +60,7 @@ void add_box(Svg::Attributes& look, double x, double y, double w, double h) {
   look.emplace_back("height", coordinate(h));
 }
 
-/// The colours beside their numbers, from the smallest ratio to the largest.
+/// The colours next to their numbers, from the smallest ratio to the largest.
 void draw_key(Svg& svg, const HeatMap& figure, const Colours& colours) {
   constexpr int steps = 41;
   constexpr double key_left = 440, key_right = right, y = 16, height = 10;

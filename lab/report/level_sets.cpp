@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 
-#include "lab/options/registry.hpp"
 #include "lab/report/contours.hpp"
 #include "lab/report/sentences.hpp"
 #include "lab/text/errors.hpp"
@@ -65,7 +64,7 @@ std::vector<LevelLine> level_lines(const Grid& grid, double minimum,
 
 }  // namespace
 
-Trajectory trajectory(const Run& run) {
+Trajectory trajectory(const RunRecord& run) {
   const TraceColumns& trace = run.trace;
   const std::vector<double>&steps = trace["step"], &x1 = trace["x1"], &x2 = trace["x2"];
   std::map<double, const TraceTeleport*> accepted;
@@ -94,16 +93,16 @@ Trajectory trajectory(const Run& run) {
   return way;
 }
 
-std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
-  const Run& first = experiment.first();
-  if (first.command != "optimize" || !first.trace.has("x2") || first.trace.has("x3")) return {};
+std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
+  const RunRecord& first = problem.first();
+  const auto* spec = std::get_if<FunctionRunSpec>(&first.spec);
+  if (spec == nullptr || !first.trace.has("x2") || first.trace.has("x3")) return {};
   const std::string origin = (first.directory / "config.toml").string() + ": function";
-  const Problem problem =
-      blaming(origin, [&] { return make_problem(first.config.at("function")); });
-  const TestFunction& function = *problem.function;
+  const FunctionProblem named = with_origin(origin, [&] { return make_problem(spec->function); });
+  const TestFunction& function = *named.function;
   if (function.dimension() != 2) {
     throw UsageError(origin, fmt::format("found '{}' of {} variables, but trace.csv has 2",
-                                         problem.specification, function.dimension()));
+                                         named.specification, function.dimension()));
   }
   const auto value = [&](Point p) { return function.value(Vector{{p.x, p.y}}); };
 
@@ -112,7 +111,7 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   figure.minimizer = Point{minimizer[0], minimizer[1]};
   double nearest = std::numeric_limits<double>::infinity();
   bool several = false;
-  for (const RunSeries& series : experiment.series) {
+  for (const RunSeries& series : problem.series) {
     if (!series.example->trace.has("x2")) continue;
     Trajectory way = trajectory(*series.example);
     way.name = series.name;
@@ -128,12 +127,12 @@ std::optional<LevelSetFigure> level_sets(const Experiment& experiment) {
   figure.box = box_around(figure.trajectories, *figure.minimizer);
   figure.levels = level_lines(sample(value, figure.box, grid_size, grid_size), function.minimum(),
                               figure.trajectories);
-  figure.finding = level_finding(experiment, default_drift_tolerance<double>(), nearest);
+  figure.finding = level_finding(problem, default_drift_tolerance<double>(), nearest);
   figure.note = fmt::format("{} = {}; level lines in equal ratios, the cross is the minimum.",
-                            problem.specification, function.formula());
+                            named.specification, function.formula());
   if (several)
     figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
-                               experiment.series.front().example->seed);
+                               problem.series.front().example->seed());
   return figure;
 }
 

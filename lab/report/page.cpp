@@ -24,7 +24,7 @@ std::string csp_hash(std::string_view hexadecimal) {
   return "'sha256-" + base64(bytes) + "'";
 }
 
-/// The name of the verdict's class in the style sheet: "not-seen".
+/// The name of the verdict's class in the style sheet: "not-confirmed".
 std::string class_of(Verdict verdict) {
   std::string name(to_string(verdict));
   std::replace(name.begin(), name.end(), ' ', '-');

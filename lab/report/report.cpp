@@ -11,9 +11,6 @@ namespace symport::lab::report {
 
 namespace {
 
-/// Arithmetic makes NaNs of either sign; files know only one.
-double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
-
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -25,16 +22,16 @@ std::string quoted(const std::string& text) {
 
 std::string_view to_string(Verdict verdict) {
   switch (verdict) {
-    case Verdict::seen:
-      return "seen";
+    case Verdict::as_expected:
+      return "as expected";
     case Verdict::partly:
-      return "partly seen";
-    case Verdict::not_seen:
-      return "not seen";
-    case Verdict::open:
+      return "partly";
+    case Verdict::not_confirmed:
+      return "not confirmed";
+    case Verdict::inconclusive:
       break;
   }
-  return "cannot be said";
+  return "inconclusive";
 }
 
 std::string short_text(double value) {

@@ -32,7 +32,7 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
 };
 
-/// Text as it is, behind a heading that opens it.
+/// Verbatim text, folded under a heading.
 struct Listing {
   std::string title;
   std::string text;
@@ -57,7 +57,7 @@ struct Report {
   std::optional<Finding> finding = std::nullopt;  ///< about the whole
 };
 
-/// "seen", "partly seen", "not seen", "cannot be said"
+/// "as expected", "partly", "not confirmed", "inconclusive"
 std::string_view to_string(Verdict verdict);
 
 /// "1.2e-32", "0.1113", "1000": a number for people.

@@ -24,15 +24,15 @@ std::string count(std::size_t number, const std::string& what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-std::size_t runs_of(const Experiment& experiment) {
+std::size_t runs_of(const ProblemRuns& problem) {
   std::size_t number = 0;
-  for (const RunSeries& series : experiment.series) number += series.runs.size();
+  for (const RunSeries& series : problem.series) number += series.runs.size();
   return number;
 }
 
-bool has_values(const Experiment& experiment, const std::string& column) {
-  for (const RunSeries& series : experiment.series) {
-    for (const Run* run : series.runs) {
+bool has_values(const ProblemRuns& problem, const std::string& column) {
+  for (const RunSeries& series : problem.series) {
+    for (const RunRecord* run : series.runs) {
       if (!run->trace.has(column)) return false;
       const std::vector<double>& values = run->trace[column];
       if (std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) {
@@ -71,14 +71,14 @@ double sensible_top(const CurveFigure& figure) {
                                                   : std::numeric_limits<double>::infinity();
 }
 
-std::string curve_note(const Experiment& experiment, const CurveFigure& figure) {
+std::string curve_note(const ProblemRuns& problem, const CurveFigure& figure) {
   std::vector<std::string> notes;
   std::set<std::size_t> sizes;
   bool cut = false;
-  for (const RunSeries& series : experiment.series) {
+  for (const RunSeries& series : problem.series) {
     if (series.drawn.size() > 1) sizes.insert(series.drawn.size());
     const std::size_t rows = common_rows(series).size();
-    for (const Run* run : series.drawn) cut = cut || run->trace.rows() != rows;
+    for (const RunRecord* run : series.drawn) cut = cut || run->trace.rows() != rows;
   }
   if (!sizes.empty()) {
     std::vector<std::string> texts;
@@ -88,10 +88,10 @@ std::string curve_note(const Experiment& experiment, const CurveFigure& figure) 
                     "side, but not below the smallest run.",
                     join(texts, " or ")));
   }
-  for (const RunSeries& series : experiment.series) {
+  for (const RunSeries& series : problem.series) {
     const std::size_t lost = series.runs.size() - series.drawn.size();
     if (lost == 0) continue;
-    notes.push_back(fmt::format("{} of the {} runs of '{}' went astray and {} left out here.", lost,
+    notes.push_back(fmt::format("{} of the {} runs of '{}' diverged and {} not shown.", lost,
                                 series.runs.size(), series.name, lost == 1 ? "is" : "are"));
   }
   if (cut) notes.push_back("Runs of different length are averaged over the rows that all have.");
@@ -109,12 +109,12 @@ struct Shown {
   Axis y_axis;
 };
 
-void add_figures(const Experiment& experiment, const std::string& prefix, Section& section) {
-  if (auto figure = level_sets(experiment)) {
+void add_figures(const ProblemRuns& problem, const std::string& prefix, Section& section) {
+  if (auto figure = level_sets(problem)) {
     figure->id = prefix + "level-sets";
     section.figures.emplace_back(std::move(*figure));
   }
-  const bool network = experiment.first().trace.has("train_loss");
+  const bool network = problem.first().trace.has("train_loss");
   const std::string loss = network ? "train_loss" : "loss";
   const std::vector<Shown> all{
       {"loss",
@@ -135,33 +135,33 @@ void add_figures(const Experiment& experiment, const std::string& prefix, Sectio
        {"grad_sq", "squared norm of the gradient, \u2212dL/dt", true}},
   };
   for (const Shown& shown : all) {
-    if (!has_values(experiment, shown.measure.column)) continue;
-    CurveFigure figure = curves(experiment, shown.measure.column, shown.y_axis);
+    if (!has_values(problem, shown.measure.column)) continue;
+    CurveFigure figure = curves(problem, shown.measure.column, shown.y_axis);
     figure.id = prefix + shown.id;
     figure.title = shown.title;
-    figure.finding = shown.id == "gradient" ? gradient_finding(experiment)
-                                            : end_finding(experiment, shown.measure);
+    figure.finding =
+        shown.id == "gradient" ? gradient_finding(problem) : end_finding(problem, shown.measure);
     figure.y_axis.most = sensible_top(figure);
-    figure.note = curve_note(experiment, figure);
+    figure.note = curve_note(problem, figure);
     section.figures.emplace_back(std::move(figure));
   }
-  if (has_values(experiment, "grad_sq")) {
-    CurveFigure figure = gradient_against_loss(experiment);
+  if (has_values(problem, "grad_sq")) {
+    CurveFigure figure = gradient_against_loss(problem);
     figure.id = prefix + "gradient-loss";
     figure.title = "Squared gradient against loss";
-    figure.finding = same_loss_finding(experiment);
+    figure.finding = same_loss_finding(problem);
     figure.y_axis.most = sensible_top(figure);
     figure.x_axes[0].most = 1e3 * figure.series[0].x[0][0];
     figure.note = "Time runs from high losses to low ones.";
-    if (runs_of(experiment) > experiment.series.size()) {
+    if (runs_of(problem) > problem.series.size()) {
       figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
-                                 experiment.series.front().example->seed);
+                                 problem.series.front().example->seed());
     }
     section.figures.emplace_back(std::move(figure));
   }
 }
 
-Table run_table(const Experiment& experiment, const std::string& prefix) {
+Table run_table(const ProblemRuns& problem, const std::string& prefix) {
   Table table{prefix + "runs",
               "Runs",
               "",
@@ -176,16 +176,16 @@ Table run_table(const Experiment& experiment, const std::string& prefix) {
                {"version"},
                {"machine"}},
               {}};
-  for (const RunSeries& series : experiment.series) {
-    for (const Run* run : series.runs) {
-      const Index accepted = TeleportTally(run->teleports).accepted;
+  for (const RunSeries& series : problem.series) {
+    for (const RunRecord* run : series.runs) {
+      const TeleportTally tally(run->teleports);
       table.rows.push_back({{series.name},
-                            {run->directory.string()},
-                            {run->seed},
-                            {run->status},
+                            {run->directory.empty() ? "not kept" : run->directory.string()},
+                            {std::to_string(run->seed())},
+                            {std::string(to_string(run->status))},
                             number_cell(run->trace[run->trace.index].back()),
                             number_cell(run->trace.loss().back()),
-                            {fmt::format("{} of {} accepted", accepted, run->teleports.size())},
+                            {fmt::format("{} of {} accepted", tally.accepted, tally.total())},
                             number_cell(run->trace["seconds"].back()),
                             {run->version},
                             {run->machine.empty() ? "not recorded" : run->machine}});
@@ -194,7 +194,7 @@ Table run_table(const Experiment& experiment, const std::string& prefix) {
   return table;
 }
 
-Table certificate_table(const Experiment& experiment, const std::string& prefix) {
+Table certificate_table(const ProblemRuns& problem, const std::string& prefix) {
   Table table{prefix + "certificates",
               "Certificates",
               "",
@@ -217,13 +217,13 @@ Table certificate_table(const Experiment& experiment, const std::string& prefix)
               {}};
   TeleportTally tally;
   bool invariant = true;
-  for (const RunSeries& series : experiment.series) {
-    for (const Run* run : series.runs) {
+  for (const RunSeries& series : problem.series) {
+    for (const RunRecord* run : series.runs) {
       if (!run->teleports.empty()) invariant = invariant && run->loss_invariant;
       for (const Certificate& c : run->teleports) {
         tally.add(c);
         table.rows.push_back({{series.name},
-                              {run->seed},
+                              {std::to_string(run->seed())},
                               number_cell(static_cast<double>(c.step)),
                               {c.accepted ? "yes" : "refused"},
                               number_cell(c.drift),
@@ -254,51 +254,51 @@ Table certificate_table(const Experiment& experiment, const std::string& prefix)
   return table;
 }
 
-std::string section_text(const Experiment& experiment) {
-  const auto& config = experiment.first().config;
+std::string section_text(const ProblemRuns& problem) {
   std::vector<std::string> same;
   for (const char* key : {"optimizer", "lr", "steps", "epochs", "batch", "start", "precision"}) {
+    const auto& options = problem.series.front().options;
+    const auto value = options.find(key);
     const auto equal = [&](const RunSeries& series) {
-      const auto found = series.first().config.find(key);
-      return found != series.first().config.end() && config.contains(key) &&
-             found->second == config.at(key);
+      const auto found = series.options.find(key);
+      return found != series.options.end() && found->second == value->second;
     };
-    if (config.contains(key) &&
-        std::all_of(experiment.series.begin(), experiment.series.end(), equal)) {
-      same.push_back(fmt::format("{} {}", key, config.at(key)));
+    if (value != options.end() &&
+        std::all_of(problem.series.begin(), problem.series.end(), equal)) {
+      same.push_back(fmt::format("{} {}", key, value->second));
     }
   }
-  return fmt::format("{} in {} series{}.", count(runs_of(experiment), "run"),
-                     experiment.series.size(), same.empty() ? "" : "; all with " + join(same));
+  return fmt::format("{} in {} series{}.", count(runs_of(problem), "run"), problem.series.size(),
+                     same.empty() ? "" : "; all with " + join(same));
 }
 
 }  // namespace
 
-Report run_report(const std::vector<Run>& runs, const std::string& title,
+Report run_report(const std::vector<RunRecord>& runs, const std::string& title,
                   const std::string& first) {
-  const std::vector<Experiment> experiments = grouped(runs);
+  const std::vector<ProblemRuns> problems = grouped(runs);
   Report report;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < experiments.size(); ++i) {
-    const Experiment& experiment = experiments[i];
-    const std::string prefix = first + (experiments.size() == 1 ? "" : fmt::format("{}-", i + 1));
-    names.push_back(experiment.title);
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const ProblemRuns& problem = problems[i];
+    const std::string prefix = first + (problems.size() == 1 ? "" : fmt::format("{}-", i + 1));
+    names.push_back(problem.title);
     Section section;
-    section.title = experiment.title;
-    section.text = section_text(experiment);
-    add_figures(experiment, prefix, section);
-    section.tables.push_back(run_table(experiment, prefix));
-    Table certificates = certificate_table(experiment, prefix);
+    section.title = problem.title;
+    section.text = section_text(problem);
+    add_figures(problem, prefix, section);
+    section.tables.push_back(run_table(problem, prefix));
+    Table certificates = certificate_table(problem, prefix);
     if (!certificates.rows.empty()) section.tables.push_back(std::move(certificates));
-    for (const RunSeries& series : experiment.series) {
+    for (const RunSeries& series : problem.series) {
       section.listings.push_back(
           {fmt::format("Configuration of {}", series.name), series.first().config_text});
     }
     report.sections.push_back(std::move(section));
   }
   report.title = title.empty() ? join(names, " · ") : title;
-  if (experiments.size() > 1) {
-    report.text = fmt::format("{} on {} problems.", count(runs.size(), "run"), experiments.size());
+  if (problems.size() > 1) {
+    report.text = fmt::format("{} on {} problems.", count(runs.size(), "run"), problems.size());
   }
   report.footer = report_footer();
   return report;

@@ -9,18 +9,19 @@
 #include "lab/report/report.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/search/teleport_tally.hpp"
+#include "symport/statistics/quantile.hpp"
 
 namespace symport::lab::report {
 
 namespace {
 
-double last_value(const Run& run, const Measure& measure) {
+double last_value(const RunRecord& run, const Measure& measure) {
   return run.trace[measure.column].back();
 }
 
 double mean_end(const RunSeries& series, const Measure& measure) {
   double sum = 0.0;
-  for (const Run* run : series.runs) sum += last_value(*run, measure);
+  for (const RunRecord* run : series.runs) sum += last_value(*run, measure);
   return sum / static_cast<double>(series.runs.size());
 }
 
@@ -33,9 +34,10 @@ bool better(double a, double b, const Measure& measure) {
 
 /// "0.1113", "0.1113 (mean of 5 runs)", "inf (2 of 5 runs diverged)"
 std::string end_text(const RunSeries& series, const Measure& measure) {
-  const auto diverged = std::count_if(series.runs.begin(), series.runs.end(), [&](const Run* run) {
-    return run->status == "diverged" || !std::isfinite(last_value(*run, measure));
-  });
+  const auto diverged =
+      std::count_if(series.runs.begin(), series.runs.end(), [&](const RunRecord* run) {
+        return run->status == RunStatus::diverged || !std::isfinite(last_value(*run, measure));
+      });
   if (series.runs.size() == 1 && diverged == 1) return "nowhere (it diverged)";
   std::string text = short_text(mean_end(series, measure));
   if (series.runs.size() == 1) return text;
@@ -52,9 +54,9 @@ struct Comparison {
 
 Comparison compare(const RunSeries& with, const RunSeries& without, const Measure& measure) {
   std::size_t seeds = 0, wins = 0;
-  for (const Run* a : with.runs) {
+  for (const RunRecord* a : with.runs) {
     const auto b = std::find_if(without.runs.begin(), without.runs.end(),
-                                [&](const Run* run) { return run->seed == a->seed; });
+                                [&](const RunRecord* run) { return run->seed() == a->seed(); });
     if (b == without.runs.end()) continue;
     ++seeds;
     wins += better(last_value(*a, measure), last_value(**b, measure), measure) ? 1 : 0;
@@ -90,10 +92,10 @@ struct Pair {
   const RunSeries* without;
 };
 
-std::vector<Pair> comparable(const Experiment& experiment) {
+std::vector<Pair> comparable(const ProblemRuns& problem) {
   std::vector<Pair> pairs;
-  for (const RunSeries& with : experiment.series) {
-    for (const RunSeries& without : experiment.series) {
+  for (const RunSeries& with : problem.series) {
+    for (const RunSeries& without : problem.series) {
       if (with.teleports && !without.teleports && with.base == without.base) {
         pairs.push_back({&with, &without});
       }
@@ -102,22 +104,22 @@ std::vector<Pair> comparable(const Experiment& experiment) {
   return pairs;
 }
 
-Finding without_comparison(const Experiment& experiment, const Measure& measure) {
+Finding without_comparison(const ProblemRuns& problem, const Measure& measure) {
   std::vector<std::string> parts;
   std::size_t went = 0;
-  for (const RunSeries& series : experiment.series) {
+  for (const RunSeries& series : problem.series) {
     double start = 0.0;
-    for (const Run* run : series.runs) {
+    for (const RunRecord* run : series.runs) {
       const std::size_t first = measure.column == "train_loss" ? run->trace.first_loss() : 0;
       start += run->trace[measure.column][first] / static_cast<double>(series.runs.size());
     }
     const bool good = better(mean_end(series, measure), start, measure);
     went += good ? 1 : 0;
     parts.push_back(fmt::format("{}from {} to {}",
-                                experiment.series.size() > 1 ? series.name + ": " : std::string(),
+                                problem.series.size() > 1 ? series.name + ": " : std::string(),
                                 short_text(start), end_text(series, measure)));
   }
-  const bool teleports = std::any_of(experiment.series.begin(), experiment.series.end(),
+  const bool teleports = std::any_of(problem.series.begin(), problem.series.end(),
                                      [](const RunSeries& series) { return series.teleports; });
   Finding finding;
   finding.text = fmt::format("The {} should {}{} {}.", measure.name,
@@ -125,17 +127,18 @@ Finding without_comparison(const Experiment& experiment, const Measure& measure)
                              parts.size() > 1 ? "; it went:" : ": it went", join(parts, "; "));
   if (teleports) {
     finding.text +=
-        " No run without teleports is configured alike, so whether they helped cannot be said.";
+        " No run without teleports has the same configuration, so it is unknown whether they "
+        "helped.";
     return finding;
   }
-  finding.verdict = went == experiment.series.size() ? Verdict::seen
-                    : went > 0                       ? Verdict::partly
-                                                     : Verdict::not_seen;
+  finding.verdict = went == problem.series.size() ? Verdict::as_expected
+                    : went > 0                    ? Verdict::partly
+                                                  : Verdict::not_confirmed;
   return finding;
 }
 
 /// The row after the first accepted teleport; 0 without one.
-std::size_t first_teleport(const Run& run) {
+std::size_t first_teleport(const RunRecord& run) {
   if (!run.trace.has("teleported")) return 0;
   const std::vector<double>& teleported = run.trace["teleported"];
   const auto found =
@@ -148,7 +151,7 @@ struct LossRange {
 };
 
 /// From the loss of a row down to the smallest that follows.
-LossRange losses_from(const Run& run, std::size_t row) {
+LossRange losses_from(const RunRecord& run, std::size_t row) {
   const std::vector<double>& loss = run.trace.loss();
   LossRange range{loss[row], loss[row]};
   for (std::size_t i = row; i < loss.size(); ++i) {
@@ -159,7 +162,7 @@ LossRange losses_from(const Run& run, std::size_t row) {
 
 /// The squared gradient where the loss first falls to `loss`, between rows along straight lines in
 /// the logarithms. NaN when it does not.
-double gradient_at(const Run& run, std::size_t from, double loss) {
+double gradient_at(const RunRecord& run, std::size_t from, double loss) {
   const std::vector<double>&losses = run.trace.loss(), &squares = run.trace["grad_sq"];
   for (std::size_t i = from + 1; i < losses.size(); ++i) {
     if (!(losses[i] <= loss)) continue;
@@ -170,10 +173,10 @@ double gradient_at(const Run& run, std::size_t from, double loss) {
   return std::nan("");
 }
 
-std::vector<const Certificate*> accepted(const Experiment& experiment) {
+std::vector<const Certificate*> accepted(const ProblemRuns& problem) {
   std::vector<const Certificate*> list;
-  for (const RunSeries& series : experiment.series) {
-    for (const Run* run : series.runs) {
+  for (const RunSeries& series : problem.series) {
+    for (const RunRecord* run : series.runs) {
       for (const Certificate& certificate : run->teleports) {
         if (certificate.accepted) list.push_back(&certificate);
       }
@@ -184,9 +187,9 @@ std::vector<const Certificate*> accepted(const Experiment& experiment) {
 
 }  // namespace
 
-Finding end_finding(const Experiment& experiment, const Measure& measure) {
-  const std::vector<Pair> pairs = comparable(experiment);
-  if (pairs.empty()) return without_comparison(experiment, measure);
+Finding end_finding(const ProblemRuns& problem, const Measure& measure) {
+  const std::vector<Pair> pairs = comparable(problem);
+  if (pairs.empty()) return without_comparison(problem, measure);
   const char* direction = measure.larger_is_better ? "higher" : "lower";
   std::size_t helped = 0;
   std::vector<std::string> parts;
@@ -212,41 +215,40 @@ Finding end_finding(const Experiment& experiment, const Measure& measure) {
                                direction, join(parts, "; "));
   }
   if (helped == 0) finding.text += " Teleportation did not help here.";
-  finding.verdict = helped == pairs.size() ? Verdict::seen
+  finding.verdict = helped == pairs.size() ? Verdict::as_expected
                     : helped > 0           ? Verdict::partly
-                                           : Verdict::not_seen;
+                                           : Verdict::not_confirmed;
   return finding;
 }
 
-Finding gradient_finding(const Experiment& experiment) {
+Finding gradient_finding(const ProblemRuns& problem) {
   std::vector<double> factors;
-  for (const Certificate* certificate : accepted(experiment)) {
+  for (const Certificate* certificate : accepted(problem)) {
     factors.push_back(certificate->grad_sq_after / certificate->grad_sq_before);
   }
   if (factors.empty()) {
-    return without_comparison(experiment, {.column = "grad_sq", .name = "squared gradient"});
+    return without_comparison(problem, {.column = "grad_sq", .name = "squared gradient"});
   }
   const auto grew = std::count_if(factors.begin(), factors.end(), [](double f) { return f > 1.0; });
-  std::nth_element(factors.begin(),
-                   factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2),
-                   factors.end());
   const auto count = static_cast<std::ptrdiff_t>(factors.size());
   Finding finding;
   finding.text = fmt::format(
       "A teleport should land where the gradient is larger: the squared gradient grew at {} of {} "
       "teleports, by a factor of {} in the median.",
-      grew, count, short_text(factors[factors.size() / 2]));
-  finding.verdict = grew == count ? Verdict::seen : grew > 0 ? Verdict::partly : Verdict::not_seen;
+      grew, count, short_text(median(factors)));
+  finding.verdict = grew == count ? Verdict::as_expected
+                    : grew > 0    ? Verdict::partly
+                                  : Verdict::not_confirmed;
   return finding;
 }
 
-Finding same_loss_finding(const Experiment& experiment) {
+Finding same_loss_finding(const ProblemRuns& problem) {
   constexpr int levels = 50;
   std::size_t larger = 0, count = 0;
   std::vector<std::string> parts;
-  const std::vector<Pair> pairs = comparable(experiment);
+  const std::vector<Pair> pairs = comparable(problem);
   for (const Pair& pair : pairs) {
-    const Run &with = *pair.with->example, &without = *pair.without->example;
+    const RunRecord &with = *pair.with->example, &without = *pair.without->example;
     const LossRange a = losses_from(with, first_teleport(with)), b = losses_from(without, 0);
     const double low = std::max(a.low, b.low), high = std::min(a.high, b.high);
     if (!(high > low) || !(low > 0.0)) continue;
@@ -259,40 +261,39 @@ Finding same_loss_finding(const Experiment& experiment) {
     }
     if (factors.empty()) continue;
     ++count;
-    std::nth_element(factors.begin(),
-                     factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2),
-                     factors.end());
-    const double median = factors[factors.size() / 2];
-    larger += median > 1.0 ? 1 : 0;
+    const double middle = median(factors);
+    larger += middle > 1.0 ? 1 : 0;
     parts.push_back(fmt::format("{}{} times as large in the median of the losses between {} and {}",
                                 pairs.size() > 1 ? pair.with->name + ": " : std::string(),
-                                short_text(median), short_text(low), short_text(high)));
+                                short_text(middle), short_text(low), short_text(high)));
   }
   const std::string should =
       "At the same loss the gradient should be larger after a teleport than without";
   if (count == 0) {
-    return {should + "; there are no runs here that reach the same losses, so that cannot be said.",
-            Verdict::open};
+    return {should + "; no two runs here reach the same losses, so there is nothing to compare.",
+            Verdict::inconclusive};
   }
   return {fmt::format("{}; its square is {}.", should, join(parts, "; ")),
-          larger == count ? Verdict::seen
+          larger == count ? Verdict::as_expected
           : larger > 0    ? Verdict::partly
-                          : Verdict::not_seen};
+                          : Verdict::not_confirmed};
 }
 
-Finding level_finding(const Experiment& experiment, double tolerance, double distance) {
-  const std::vector<const Certificate*> jumps = accepted(experiment);
+Finding level_finding(const ProblemRuns& problem, double tolerance, double distance) {
+  const std::vector<const Certificate*> jumps = accepted(problem);
   if (jumps.empty()) {
-    return {fmt::format("The way should lead to the minimum, the cross: it ends at distance {}.",
-                        short_text(distance)),
-            std::isfinite(distance) && distance < 1e-2 ? Verdict::seen : Verdict::not_seen};
+    return {
+        fmt::format("The way should lead to the minimum, the cross: it ends at distance {}.",
+                    short_text(distance)),
+        std::isfinite(distance) && distance < 1e-2 ? Verdict::as_expected : Verdict::not_confirmed};
   }
   TeleportTally tally;
   for (const Certificate* jump : jumps) tally.add(*jump);
+  const double drift = tally.largest_drift;
   return {fmt::format("Jumps should stay on their level line, faint orange: over {} jump{} the "
                       "largest drift of the loss is {}.",
-                      jumps.size(), jumps.size() == 1 ? "" : "s", short_text(tally.largest_drift)),
-          tally.largest_drift <= tolerance ? Verdict::seen : Verdict::not_seen};
+                      jumps.size(), jumps.size() == 1 ? "" : "s", short_text(drift)),
+          drift <= tolerance ? Verdict::as_expected : Verdict::not_confirmed};
 }
 
 }  // namespace symport::lab::report

@@ -21,17 +21,17 @@ struct Measure {
 /// Every series with teleports against the series without them that is otherwise configured alike,
 /// by the mean of the last values and by how many seeds agree; says so when teleportation did not
 /// help. Without such a pair: from where to where the values went, and nothing about teleports.
-Finding end_finding(const Experiment& experiment, const Measure& measure);
+Finding end_finding(const ProblemRuns& problem, const Measure& measure);
 
 /// Whether teleports landed where the gradient is larger.
-Finding gradient_finding(const Experiment& experiment);
+Finding gradient_finding(const ProblemRuns& problem);
 
 /// Whether, at the same loss, the gradient is larger with teleports than without: of one run each,
 /// from its first teleport on, at losses in equal ratios that both reach.
-Finding same_loss_finding(const Experiment& experiment);
+Finding same_loss_finding(const ProblemRuns& problem);
 
 /// Whether teleports kept the loss: the largest drift against `tolerance`. `distance` is that of
 /// the best trajectory's end from the minimum, told where there are no teleports.
-Finding level_finding(const Experiment& experiment, double tolerance, double distance);
+Finding level_finding(const ProblemRuns& problem, double tolerance, double distance);
 
 }  // namespace symport::lab::report

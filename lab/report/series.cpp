@@ -13,52 +13,41 @@ namespace symport::lab::report {
 
 namespace {
 
-const std::set<std::string> teleport_keys{"teleport",
-                                          "teleport-batches",
-                                          "teleport-batch-size",
-                                          "symmetry",
-                                          "search",
-                                          "search-steps",
-                                          "search-rate",
-                                          "objective",
-                                          "bound",
-                                          "cap",
-                                          "kappa",
-                                          "allow-partial-batch",
-                                          "state"};
+using Options = std::map<std::string, std::string>;
 
-using Config = std::map<std::string, std::string>;
-
-bool teleports(const Run& run) { return run.config.at("teleport") != "never"; }
-
-/// The configuration without what changes nothing: how to teleport, where it never happens.
-Config effective(const Run& run) {
-  Config config = run.config;
-  if (!teleports(run)) {
-    std::erase_if(config, [](const auto& entry) {
-      return entry.first != "teleport" && teleport_keys.contains(entry.first);
-    });
+bool concerns_teleports(const RunRecord& run, const std::string& name) {
+  for (const Option& option : run_options(command_of(run.spec))) {
+    if (option.name == name) return option.group == teleport_group;
   }
-  return config;
+  return false;
 }
 
-std::string text_of(const Config& config, bool with_teleports) {
+/// See RunSeries::options.
+Options effective(const RunRecord& run) {
+  Options options;
+  for (const ConfigEntry& entry : entries_of(run.spec)) {
+    const bool idle =
+        run.schedule().empty() && entry.key != "teleport" && concerns_teleports(run, entry.key);
+    if (entry.key != "seed" && !idle) options[entry.key] = text_of(entry.value);
+  }
+  return options;
+}
+
+std::string key_of(const RunRecord& run, const Options& options, bool with_teleports) {
   std::string text;
-  for (const auto& [key, value] : config) {
-    if (with_teleports || !teleport_keys.contains(key)) text += key + "=" + value + "\n";
+  for (const auto& [key, value] : options) {
+    if (with_teleports || !concerns_teleports(run, key)) text += key + "=" + value + "\n";
   }
   return text;
 }
 
-std::string problem_of(const Run& run) {
-  if (run.command == "optimize") return run.config.at("function");
-  const auto value = [&](const char* key) {
-    const auto found = run.config.find(key);
-    return found == run.config.end() ? std::string() : found->second;
-  };
-  std::string layers = value("layers");
-  std::replace(layers.begin(), layers.end(), ',', '-');
-  return fmt::format("{}, network {}, loss {}", value("data"), layers, value("loss"));
+std::string problem_of(const RunRecord& run) {
+  if (const auto* function = std::get_if<FunctionRunSpec>(&run.spec)) {
+    return full_specification(function->function);
+  }
+  const auto& network = std::get<NetworkRunSpec>(run.spec);
+  return fmt::format("{}, network {}, loss {}", absolute_data_name(network.data),
+                     fmt::join(network.layers, "-"), network.loss ? network.loss->name() : "");
 }
 
 std::string part_of_name(const std::string& key, const std::string& value) {
@@ -71,63 +60,66 @@ std::string part_of_name(const std::string& key, const std::string& value) {
 }
 
 /// The differences between series: optimizer and schedule first, then the other keys.
-void name_series(Experiment& experiment) {
-  std::vector<Config> configs;
-  for (const RunSeries& series : experiment.series) configs.push_back(effective(series.first()));
+void name_series(ProblemRuns& problem) {
   std::vector<std::string> keys{"optimizer", "lr", "teleport", "symmetry", "search"};
-  for (const Config& config : configs) {
-    for (const auto& [key, value] : config) {
+  for (const RunSeries& series : problem.series) {
+    for (const auto& [key, value] : series.options) {
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     }
   }
-  const auto value = [](const Config& config, const std::string& key) {
-    const auto found = config.find(key);
-    return found == config.end() ? std::string() : found->second;
-  };
-  for (std::size_t i = 0; i < configs.size(); ++i) {
+  for (RunSeries& series : problem.series) {
+    const auto value = [&](const std::string& key) {
+      const auto found = series.options.find(key);
+      return found == series.options.end() ? std::string() : found->second;
+    };
     std::vector<std::string> parts;
     for (const std::string& key : keys) {
       // What only teleporting series have need not be equal to nothing.
-      const bool differs = std::any_of(configs.begin(), configs.end(), [&](const Config& other) {
-        return other.contains(key) && configs[i].contains(key) &&
-               value(other, key) != value(configs[i], key);
-      });
-      if (differs) parts.push_back(part_of_name(key, value(configs[i], key)));
+      const auto differs = [&](const RunSeries& other) {
+        const auto found = other.options.find(key);
+        return found != other.options.end() && series.options.contains(key) &&
+               found->second != value(key);
+      };
+      if (std::any_of(problem.series.begin(), problem.series.end(), differs)) {
+        parts.push_back(part_of_name(key, value(key)));
+      }
     }
     if (parts.empty()) {
       for (const char* key : {"optimizer", "teleport"}) {
-        parts.push_back(part_of_name(key, value(configs[i], key)));
+        parts.push_back(part_of_name(key, value(key)));
       }
     }
-    const std::string& given = experiment.series[i].first().name;
-    experiment.series[i].name = given.empty() ? join(parts) : given;
+    const std::string& given = series.first().name;
+    series.name = given.empty() ? join(parts) : given;
   }
 }
 
-void choose_examples(Experiment& experiment) {
-  const auto run_with = [](const RunSeries& series, const std::string& seed) -> const Run* {
+void choose_examples(ProblemRuns& problem) {
+  const auto run_with = [](const RunSeries& series, std::uint64_t seed) -> const RunRecord* {
     const auto found = std::find_if(series.drawn.begin(), series.drawn.end(),
-                                    [&](const Run* run) { return run->seed == seed; });
+                                    [&](const RunRecord* run) { return run->seed() == seed; });
     return found == series.drawn.end() ? nullptr : *found;
   };
-  const std::vector<const Run*>& candidates = experiment.series.front().drawn;
-  const auto good = std::find_if(candidates.begin(), candidates.end(), [&](const Run* candidate) {
-    return std::all_of(
-        experiment.series.begin(), experiment.series.end(),
-        [&](const RunSeries& series) { return run_with(series, candidate->seed) != nullptr; });
-  });
-  for (RunSeries& series : experiment.series) {
+  const std::vector<const RunRecord*>& candidates = problem.series.front().drawn;
+  const auto good =
+      std::find_if(candidates.begin(), candidates.end(), [&](const RunRecord* candidate) {
+        return std::all_of(problem.series.begin(), problem.series.end(),
+                           [&](const RunSeries& series) {
+                             return run_with(series, candidate->seed()) != nullptr;
+                           });
+      });
+  for (RunSeries& series : problem.series) {
     series.example =
-        good == candidates.end() ? series.drawn.front() : run_with(series, (*good)->seed);
+        good == candidates.end() ? series.drawn.front() : run_with(series, (*good)->seed());
   }
 }
 
 /// Grey for the first series without teleports where there are others.
-void choose_colours(Experiment& experiment) {
-  bool grey_free = std::any_of(experiment.series.begin(), experiment.series.end(),
+void choose_colours(ProblemRuns& problem) {
+  bool grey_free = std::any_of(problem.series.begin(), problem.series.end(),
                                [](const RunSeries& series) { return series.teleports; });
   int next = 1;
-  for (RunSeries& series : experiment.series) {
+  for (RunSeries& series : problem.series) {
     if (grey_free && !series.teleports) {
       series.colour = 0;
       grey_free = false;
@@ -139,10 +131,10 @@ void choose_colours(Experiment& experiment) {
 }
 
 /// The rows that follow a teleport of one of the runs.
-std::vector<std::size_t> teleported_rows(const std::vector<const Run*>& runs,
+std::vector<std::size_t> teleported_rows(const std::vector<const RunRecord*>& runs,
                                          const std::vector<double>& rows) {
   std::set<double> teleported;
-  for (const Run* run : runs) {
+  for (const RunRecord* run : runs) {
     const TraceColumns& trace = run->trace;
     if (!trace.has("teleported")) continue;
     for (std::size_t i = 0; i < trace.rows(); ++i) {
@@ -158,46 +150,51 @@ std::vector<std::size_t> teleported_rows(const std::vector<const Run*>& runs,
 
 }  // namespace
 
-bool went_astray(const Run& run) {
+bool diverged(const RunRecord& run) {
   const std::vector<double>& loss = run.trace.loss();
   const auto first = loss.begin() + static_cast<std::ptrdiff_t>(run.trace.first_loss());
-  return run.status == "diverged" || std::any_of(first, loss.end(), [&](double value) {
+  return run.status == RunStatus::diverged || std::any_of(first, loss.end(), [&](double value) {
            return !(std::abs(value) <= 1e3 * std::abs(*first));
          });
 }
 
-std::vector<Experiment> grouped(const std::vector<Run>& runs) {
-  std::vector<Experiment> experiments;
-  std::map<std::string, std::size_t> experiment_at, series_at;
-  for (const Run& run : runs) {
-    const std::string problem = run.command + "\n" + problem_of(run) + "\n" + run.trace.index;
-    const auto [experiment, new_problem] = experiment_at.try_emplace(problem, experiments.size());
-    if (new_problem) experiments.push_back({problem_of(run)});
-    std::vector<RunSeries>& list = experiments[experiment->second].series;
-    const Config config = effective(run);
+std::vector<ProblemRuns> grouped(const std::vector<RunRecord>& runs) {
+  std::vector<ProblemRuns> problems;
+  std::map<std::string, std::size_t> problem_at, series_at;
+  for (const RunRecord& run : runs) {
+    const std::string title = problem_of(run);
+    const std::string key =
+        fmt::format("{}\n{}\n{}\n", command_of(run.spec), title, run.trace.index);
+    const auto [problem, new_problem] = problem_at.try_emplace(key, problems.size());
+    if (new_problem) problems.push_back({title});
+    std::vector<RunSeries>& list = problems[problem->second].series;
+    const Options options = effective(run);
     const auto [series, new_series] =
-        series_at.try_emplace(problem + "\n" + text_of(config, true), list.size());
+        series_at.try_emplace(key + key_of(run, options, true), list.size());
     if (new_series) {
-      list.push_back({.name = {}, .teleports = teleports(run), .base = text_of(config, false)});
+      list.push_back({.name = {},
+                      .teleports = !run.schedule().empty(),
+                      .options = options,
+                      .base = key_of(run, options, false)});
     }
     list[series->second].runs.push_back(&run);
   }
-  for (Experiment& experiment : experiments) {
-    for (RunSeries& series : experiment.series) {
+  for (ProblemRuns& problem : problems) {
+    for (RunSeries& series : problem.series) {
       std::copy_if(series.runs.begin(), series.runs.end(), std::back_inserter(series.drawn),
-                   [](const Run* run) { return !went_astray(*run); });
+                   [](const RunRecord* run) { return !diverged(*run); });
       if (series.drawn.empty()) series.drawn = series.runs;
     }
-    choose_examples(experiment);
-    name_series(experiment);
-    choose_colours(experiment);
+    choose_examples(problem);
+    name_series(problem);
+    choose_colours(problem);
   }
-  return experiments;
+  return problems;
 }
 
 std::vector<double> common_rows(const RunSeries& series) {
   std::vector<double> rows = series.drawn.front()->trace[series.drawn.front()->trace.index];
-  for (const Run* run : series.drawn) {
+  for (const RunRecord* run : series.drawn) {
     const std::vector<double>& others = run->trace[run->trace.index];
     if (others == rows) continue;
     std::vector<double> both;
@@ -234,13 +231,13 @@ Averaged averaged(const RunSeries& series, const std::string& column) {
   return result;
 }
 
-CurveFigure gradient_against_loss(const Experiment& experiment) {
-  const bool network = experiment.first().trace.has("train_loss");
+CurveFigure gradient_against_loss(const ProblemRuns& problem) {
+  const bool network = problem.first().trace.has("train_loss");
   CurveFigure figure;
   figure.x_axes = {{network ? "train_loss" : "loss", network ? "training loss" : "loss", true}};
   figure.y_axis = {"grad_sq", "squared norm of the gradient, \u2212dL/dt", true};
-  for (const RunSeries& group : experiment.series) {
-    const Run& run = *group.example;
+  for (const RunSeries& group : problem.series) {
+    const RunRecord& run = *group.example;
     const TraceColumns& trace = run.trace;
     figure.series.push_back({.name = group.name,
                              .colour = group.colour,
@@ -251,20 +248,20 @@ CurveFigure gradient_against_loss(const Experiment& experiment) {
   return figure;
 }
 
-CurveFigure curves(const Experiment& experiment, const std::string& column, const Axis& y_axis) {
+CurveFigure curves(const ProblemRuns& problem, const std::string& column, const Axis& y_axis) {
   CurveFigure figure;
-  const std::string index = experiment.first().trace.index;
+  const std::string index = problem.first().trace.index;
   figure.x_axes = {{.key = index, .label = index, .whole = true}, {"seconds", "time in seconds"}};
   const bool counted =
-      std::all_of(experiment.series.begin(), experiment.series.end(), [](const RunSeries& series) {
+      std::all_of(problem.series.begin(), problem.series.end(), [](const RunSeries& series) {
         return std::all_of(series.runs.begin(), series.runs.end(),
-                           [](const Run* run) { return run->trace.has("evaluations"); });
+                           [](const RunRecord* run) { return run->trace.has("evaluations"); });
       });
   if (counted) figure.x_axes.push_back({"evaluations", "work in gradient evaluations"});
   figure.y_axis = y_axis;
-  for (const RunSeries& group : experiment.series) {
+  for (const RunSeries& group : problem.series) {
     const bool there = std::all_of(group.runs.begin(), group.runs.end(),
-                                   [&](const Run* run) { return run->trace.has(column); });
+                                   [&](const RunRecord* run) { return run->trace.has(column); });
     if (!there) continue;
     Series series{.name = group.name, .colour = group.colour};
     const std::vector<double> rows = common_rows(group);

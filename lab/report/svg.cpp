@@ -8,33 +8,15 @@
 #include <cmath>
 #include <iterator>
 
+#include "lab/text/utf8.hpp"
+
 namespace symport::lab::report {
-
-namespace {
-
-/// The length of the UTF-8 sequence at the beginning of `text`; 0: it is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-  const bool beyond = lead == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
-}  // namespace
 
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
     const auto code = static_cast<unsigned char>(character[0]);
     if (length == 0 || (code < 0x20 && code != '\n' && code != '\t') || code == 0x7f) {

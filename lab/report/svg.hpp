@@ -35,7 +35,7 @@ class Svg {
   std::string out_;
 };
 
-/// A coordinate with two digits behind the point, or fewer.
+/// A coordinate with at most two decimals.
 std::string coordinate(double value);
 /// "M1 2L3 4…" of points in pixels.
 std::string path_of(const Polyline& points);

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "lab/options/given.hpp"
+#include "lab/runs/run_config.hpp"
 #include "symport/core/types.hpp"
 
 namespace symport::lab {
-
-inline constexpr const char* experiment_file_name = "experiment.toml";
 
 /// Values along which methods are repeated: widths, learning rates.
 struct SweepAxis {
@@ -21,26 +18,23 @@ struct SweepAxis {
   std::string label;  ///< with the unit, under an axis
   bool logarithmic = true;
   std::vector<double> values;
-  std::vector<Given> options;  ///< what each value sets
 };
 
 /// One method of an experiment.
-struct Method {
+struct ExperimentMethod {
   std::string name;
   std::string panel{};  ///< the section of the page that it belongs to; empty: all
-  std::vector<std::size_t>
-      axes{};  ///< along which it is repeated; at most two: columns first, rows second
+  /// Along which it is repeated; at most two: columns first, rows second.
+  std::vector<std::size_t> axes{};
 };
 
-/// A method at one place of its axes: the options of a command, all but the seed.
+/// A method at one place of its axes.
 struct ExperimentRun {
   std::string name;
-  Given options;
+  RunSpec spec{};  ///< all but the seed
   std::size_t method = 0;
   std::vector<std::size_t> place{};  ///< which value of each of the method's axes
-
-  /// The name as a file name, which is never "." or "..": "SGD, kappa 2" becomes "sgd-kappa-2".
-  std::string folder() const;
+  Arguments given{};                 ///< what the file says, for messages
 };
 
 enum class Statistic { median, mean, largest, smallest };
@@ -66,7 +60,7 @@ struct Quantity {
 };
 
 /// What the numbers along a method's axes come to.
-enum class Reduction {
+enum class SweepReduction {
   none,             ///< one number, no axis
   exponent,         ///< the slope of log y against log x, by least squares
   linearity,        ///< R^2 of the straight line through (x, y)
@@ -74,13 +68,13 @@ enum class Reduction {
   share_above_one,  ///< of those that there are
   share_missing,    ///< not finite, or 0
 };
-std::string_view to_string(Reduction reduction);
+std::string_view to_string(SweepReduction reduction);
 
 /// A number that an experiment should show.
 struct Expectation {
   std::string run;  ///< or a method with axes
   Quantity quantity{};
-  Reduction reduction = Reduction::none;
+  SweepReduction reduction = SweepReduction::none;
   double low = 0.0, high = 0.0;  ///< both allowed
   std::string origin;            ///< "experiment.toml:40"
 
@@ -104,40 +98,16 @@ struct Experiment {
   std::string name;  ///< of its directory
   std::string title;
   std::string see;                 ///< what one should see, in a sentence
-  std::string command;             ///< "train" or "optimize"
   std::string data;                ///< the data set that it needs fetched; empty: none
   bool clock = false;              ///< it reports times: its runs are made one after the other
   std::string text;                ///< the file
   std::vector<std::string> shown;  ///< figures of its page; empty: all
   std::vector<std::uint64_t> seeds;
   std::vector<SweepAxis> axes;
-  std::vector<Method> methods;
+  std::vector<ExperimentMethod> methods;
   std::vector<ExperimentRun> runs;
   std::vector<SweepFigure> figures;
   std::vector<Expectation> expectations;
 };
-
-/// The experiment in `directory`/`name`/experiment.toml, in its full or its quick form:
-///
-///   title, see, command, seeds   of the experiment; `clock`: it reports times; `show`: the ids of
-///                                the figures that its page has (default: all)
-///   [options]                    of every run
-///   [quick]                      options, and seeds, that replace those above in the quick form
-///   [axis.NAME]                  label, linear, values; `quick`: those of the quick form; every
-///                                other key is an option with one entry for each value
-///   [[run]]                      name, options; in its table `quick` those of the quick form;
-///                                `over`: the names of one or two axes; `panel`: the section of the
-///                                page that shows it (default: all of them)
-///   [[figure]]                   id, title, see, label, linear, runs (with axes), and a quantity
-///   [[expect]]                   run, a quantity, `reduce` (of a run with axes); `full`, `quick`:
-///                                the interval [low, high] of each form; without one, not expected
-///
-/// A quantity is column, at, at_loss, at_change, relative_to, speed_up_over, statistic. Throws
-/// UsageError with file and line for anything else.
-Experiment read_experiment(const std::filesystem::path& directory, const std::string& name,
-                           bool quick);
-
-/// The names of the experiments below a directory, sorted.
-std::vector<std::string> experiment_names(const std::filesystem::path& directory);
 
 }  // namespace symport::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lab/reproduce/experiment.hpp"
+#include "lab/reproduce/experiment_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "commands/optimize.hpp"
-#include "commands/train.hpp"
 #include "lab/config/toml_file.hpp"
 #include "lab/data/catalog.hpp"
 #include "lab/text/suggestion.hpp"
@@ -22,8 +20,9 @@ namespace {
 
 constexpr Statistic statistics[] = {Statistic::median, Statistic::mean, Statistic::largest,
                                     Statistic::smallest};
-constexpr Reduction reductions[] = {Reduction::exponent, Reduction::linearity, Reduction::largest,
-                                    Reduction::share_above_one, Reduction::share_missing};
+constexpr SweepReduction reductions[] = {SweepReduction::exponent, SweepReduction::linearity,
+                                         SweepReduction::largest, SweepReduction::share_above_one,
+                                         SweepReduction::share_missing};
 const std::vector<std::string> quantity_keys{
     "column", "at", "at_loss", "at_change", "relative_to", "speed_up_over", "statistic"};
 
@@ -39,20 +38,19 @@ class ExperimentFile {
   Experiment read() {
     out_.title = text(root_, "title");
     out_.see = text(root_, "see");
-    out_.command = text(root_, "command");
+    command_ = text(root_, "command");
+    if (command_ != "train" && command_ != "optimize") {
+      fail(root_, "command", fmt::format("found '{}', allowed is train, optimize", command_));
+    }
     out_.clock = truth(root_, "clock");
     out_.shown = texts(root_, "show");
-    if (out_.command != "train" && out_.command != "optimize") {
-      fail(root_, "command", fmt::format("found '{}', allowed is train, optimize", out_.command));
-    }
-    keys_ = (out_.command == "train" ? cli::train_command() : cli::optimize_command()).keys();
     toml::table quick = table(root_, "quick");
     out_.seeds = seeds(root_);
     if (quick.contains("seeds")) {
       if (std::vector<std::uint64_t> few = seeds(quick); quick_) out_.seeds = std::move(few);
     }
     quick.erase("seeds");
-    const Given common = options(table(root_, "options"), quick);
+    const Arguments common = options(table(root_, "options"), quick);
     for (const auto& [key, node] : table(root_, "axis")) {
       if (!node.is_table()) throw UsageError(toml_origin(file_, key), "allowed is a table");
       read_axis(std::string(key.str()), *node.as_table());
@@ -61,9 +59,11 @@ class ExperimentFile {
     if (out_.runs.empty()) throw UsageError(file_.string(), "there is no [[run]]");
     for (const toml::table& figure : tables("figure")) read_figure(figure);
     for (const toml::table& expectation : tables("expect")) read_expectation(expectation);
-    const std::string data = common.text("data").value_or("");
-    for (const CatalogEntry& entry : data_catalog()) {
-      if (entry.name == data) out_.data = data;
+    for (const ExperimentRun& run : out_.runs) {
+      const auto* spec = std::get_if<NetworkRunSpec>(&run.spec);
+      for (const CatalogEntry& entry : data_catalog()) {
+        if (spec && entry.name == spec->data) out_.data = entry.name;
+      }
     }
     return std::move(out_);
   }
@@ -161,17 +161,22 @@ class ExperimentFile {
     return list;
   }
 
+  Arguments given_by(const toml::table& in) const {
+    return toml_arguments(in, file_, command_, run_options(command_));
+  }
+
   /// Both forms are checked, whichever is asked for.
-  Given options(const toml::table& full, const toml::table& quick) const {
-    const Given all = given_by(full, file_, out_.command, keys_);
-    Given given = given_by(quick, file_, out_.command, keys_);
+  Arguments options(const toml::table& full, const toml::table& quick) const {
+    const Arguments all = given_by(full);
+    Arguments given = given_by(quick);
     if (!quick_) return all;
     given.merge(all);
     return given;
   }
 
   void read_axis(const std::string& name, toml::table in) {
-    SweepAxis axis{.name = name, .label = text(in, "label"), .values = {}, .options = {}};
+    SweepAxis axis{.name = name, .label = text(in, "label"), .values = {}};
+    std::vector<Arguments> settings;
     axis.logarithmic = !truth(in, "linear");
     const std::vector<double> all = numbers(in, "values");
     const std::vector<double> few = in.contains("quick") ? numbers(in, "quick") : all;
@@ -190,16 +195,17 @@ class ExperimentFile {
         }
         one.insert(key, *list->get(i));
       }
-      Given given = given_by(one, file_, out_.command, keys_);
+      Arguments given = given_by(one);
       if (quick_ && std::find(few.begin(), few.end(), all[i]) == few.end()) continue;
       axis.values.push_back(all[i]);
-      axis.options.push_back(std::move(given));
+      settings.push_back(std::move(given));
     }
     out_.axes.push_back(std::move(axis));
+    settings_.push_back(std::move(settings));
   }
 
-  void read_run(toml::table in, const Given& common) {
-    Method method{.name = text(in, "name")};
+  void read_run(toml::table in, const Arguments& common) {
+    ExperimentMethod method{.name = text(in, "name")};
     if (in.contains("panel")) method.panel = text(in, "panel");
     for (const std::string& name : texts(in, "over")) {
       const auto found = std::find_if(out_.axes.begin(), out_.axes.end(),
@@ -210,9 +216,10 @@ class ExperimentFile {
     if (method.axes.size() > 2) fail(in, "over", "allowed are one or two axes");
     const toml::table quick = table(in, "quick");
     for (const char* key : {"name", "over", "panel", "quick"}) in.erase(key);
-    Given own = options(in, quick);
+    Arguments own = options(in, quick);
     own.merge(common);
-    std::vector<ExperimentRun> places{{method.name, own, out_.methods.size()}};
+    std::vector<ExperimentRun> places{
+        {.name = method.name, .method = out_.methods.size(), .given = std::move(own)}};
     for (const std::size_t index : method.axes) {
       const SweepAxis& axis = out_.axes[index];
       std::vector<ExperimentRun> next;
@@ -220,8 +227,8 @@ class ExperimentFile {
         for (std::size_t i = 0; i < axis.values.size(); ++i) {
           ExperimentRun run = at;
           run.name += fmt::format(", {} {:g}", axis.name, axis.values[i]);
-          run.options = axis.options[i];
-          run.options.merge(at.options);
+          run.given = settings_[index][i];
+          run.given.merge(at.given);
           run.place.push_back(i);
           next.push_back(std::move(run));
         }
@@ -229,13 +236,16 @@ class ExperimentFile {
       places = std::move(next);
     }
     out_.methods.push_back(std::move(method));
-    for (ExperimentRun& run : places) out_.runs.push_back(std::move(run));
+    for (ExperimentRun& run : places) {
+      run.spec = read_run_spec(command_, run.given);
+      out_.runs.push_back(std::move(run));
+    }
   }
 
   /// The method of that name; with axes, or without, or either.
   std::size_t method_of(const toml::table& in, const char* key, const std::string& name) const {
     std::vector<std::string> names;
-    for (const Method& method : out_.methods) names.push_back(method.name);
+    for (const ExperimentMethod& method : out_.methods) names.push_back(method.name);
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       fail(in, key, fmt::format("there is no run '{}'{}", name, did_you_mean(name, names)));
@@ -311,8 +321,8 @@ class ExperimentFile {
                        .quantity = read_quantity(in)};
     for (const std::string& name : texts(in, "runs")) {
       figure.methods.push_back(method_of(in, "runs", name));
-      const Method &method = out_.methods[figure.methods.back()],
-                   &first = out_.methods[figure.methods.front()];
+      const ExperimentMethod &method = out_.methods[figure.methods.back()],
+                             &first = out_.methods[figure.methods.front()];
       if (method.axes.empty() || method.axes != first.axes) {
         fail(in, "runs", "allowed are runs with the same axes");
       }
@@ -326,8 +336,8 @@ class ExperimentFile {
     keys.insert(keys.end(), {"run", "reduce", "full", "quick"});
     known(in, keys);
     Expectation out;
-    out.reduction = choice(in, "reduce", reductions, Reduction::none);
-    if (out.reduction == Reduction::none) {
+    out.reduction = choice(in, "reduce", reductions, SweepReduction::none);
+    if (out.reduction == SweepReduction::none) {
       out.run = run_of(in, "run");
     } else {
       out.run = text(in, "run");
@@ -354,7 +364,8 @@ class ExperimentFile {
   fs::path file_;
   bool quick_;
   toml::table root_;
-  std::vector<Option> keys_{};
+  std::string command_{};
+  std::vector<std::vector<Arguments>> settings_{};  ///< what each value of each axis sets
   Experiment out_{};
 };
 
@@ -366,6 +377,17 @@ Experiment read_experiment(const fs::path& directory, const std::string& name, b
   std::ifstream file(directory / name / experiment_file_name);
   experiment.text.assign(std::istreambuf_iterator<char>(file), {});
   return experiment;
+}
+
+std::vector<std::string> experiment_names(const fs::path& directory) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored)) {
+    if (entry.path().filename() != experiment_file_name) continue;
+    names.push_back(entry.path().parent_path().lexically_relative(directory).string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace symport::lab

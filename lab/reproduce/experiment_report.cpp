@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lab/report/run_report.hpp"
+#include "lab/runs/run_directory.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/search/teleport_tally.hpp"
 
@@ -18,8 +19,8 @@ using report::Finding;
 using report::Verdict;
 
 Verdict verdict_of(std::size_t met, std::size_t all) {
-  if (all == 0) return Verdict::open;
-  return met == all ? Verdict::seen : met > 0 ? Verdict::partly : Verdict::not_seen;
+  if (all == 0) return Verdict::inconclusive;
+  return met == all ? Verdict::as_expected : met > 0 ? Verdict::partly : Verdict::not_confirmed;
 }
 
 std::size_t count_met(const std::vector<const Outcome*>& outcomes) {
@@ -106,10 +107,10 @@ report::CurveFigure sweep_curves(const Reproduction& result, const SweepFigure& 
 report::HeatMap sweep_map(const Reproduction& result, const SweepFigure& figure,
                           std::size_t method) {
   const Experiment& experiment = result.experiment;
-  const Method& shown = experiment.methods[method];
+  const ExperimentMethod& shown = experiment.methods[method];
   const SweepAxis &across = experiment.axes[shown.axes[0]], &up = experiment.axes[shown.axes[1]];
   report::HeatMap out;
-  out.id = figure.id + "-" + ExperimentRun{.name = shown.name, .options = {}}.folder();
+  out.id = figure.id + "-" + folder_name(shown.name);
   out.title = figure.title + ": " + shown.name;
   out.finding = figure_finding(result, figure, {method});
   out.x_axis = axis_of(across);
@@ -149,12 +150,12 @@ report::Table sweep_table(const Reproduction& result) {
                        {"machine"}},
                       {}};
   for (const RunResults& one : result.results) {
-    for (const report::Run& run : one.seeds) {
+    for (const RunRecord& run : one.seeds) {
       const TeleportTally tally(run.teleports);
       table.rows.push_back(
           {{one.run.name},
-           {run.seed},
-           {run.status},
+           {std::to_string(run.seed())},
+           {std::string(to_string(run.status))},
            report::number_cell(run.trace[run.trace.index].back()),
            report::number_cell(run.trace.loss().back()),
            {fmt::format("{} of {} accepted", tally.accepted, tally.total())},
@@ -187,7 +188,7 @@ report::Section sweep_section(const Reproduction& result) {
 /// The panels in the order of their first run; one without a name where there are none.
 std::vector<std::string> panels_of(const Experiment& experiment) {
   std::vector<std::string> panels;
-  for (const Method& method : experiment.methods) {
+  for (const ExperimentMethod& method : experiment.methods) {
     if (method.panel.empty()) continue;
     if (std::find(panels.begin(), panels.end(), method.panel) == panels.end()) {
       panels.push_back(method.panel);
@@ -200,15 +201,14 @@ std::vector<std::string> panels_of(const Experiment& experiment) {
 /// The sections of one panel, without the figures that are not to be shown.
 std::vector<report::Section> panel_sections(const Reproduction& result, const std::string& panel) {
   const Experiment& experiment = result.experiment;
-  std::vector<report::Run> runs;
+  std::vector<RunRecord> runs;
   for (const RunResults& one : result.results) {
     const std::string& own = experiment.methods[one.run.method].panel;
     if (own.empty() || panel.empty() || own == panel) {
       runs.insert(runs.end(), one.seeds.begin(), one.seeds.end());
     }
   }
-  const std::string prefix =
-      panel.empty() ? "" : ExperimentRun{.name = panel, .options = {}}.folder() + "-";
+  const std::string prefix = panel.empty() ? "" : folder_name(panel) + "-";
   std::vector<report::Section> sections = report::run_report(runs, "", prefix).sections;
   for (report::Section& section : sections) {
     if (panel.empty() && sections.size() == 1) section.title = "Figures";

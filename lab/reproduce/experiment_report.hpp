@@ -7,7 +7,7 @@
 namespace symport::lab {
 
 /// The page of an experiment: what one should see and whether it was seen, the expected numbers
-/// beside those found, the figures along its axes or of its runs, their tables, and the file
+/// next to those found, the figures along its axes or of its runs, their tables, and the file
 /// itself.
 report::Report experiment_report(const Reproduction& result);
 

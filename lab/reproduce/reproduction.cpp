@@ -14,11 +14,13 @@
 #include <system_error>
 #include <thread>
 
-#include "lab/options/threads.hpp"
-#include "lab/runs/interruption.hpp"
+#include "lab/reproduce/experiment_file.hpp"
 #include "lab/runs/removal.hpp"
+#include "lab/runs/run_reader.hpp"
 #include "lab/runs/run_writer.hpp"
+#include "symport/core/thread_scope.hpp"
 #include "symport/search/teleport_tally.hpp"
+#include "symport/statistics/quantile.hpp"
 
 namespace symport::lab {
 
@@ -30,7 +32,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Of one run with one seed, below the directory of results.
 fs::path folder_of(const Experiment& experiment, const ExperimentRun& run, std::uint64_t seed) {
-  return (fs::path(experiment.name) / fmt::format("{}-{}", run.folder(), seed)).lexically_normal();
+  return (fs::path(experiment.name) / fmt::format("{}-{}", folder_name(run.name), seed))
+      .lexically_normal();
 }
 
 std::vector<fs::path> folders_of(const Experiment& experiment) {
@@ -43,40 +46,57 @@ std::vector<fs::path> folders_of(const Experiment& experiment) {
   return folders;
 }
 
-bool is_complete(const fs::path& folder) {
-  if (!fs::exists(folder / "summary.json")) return false;
-  return report::read_runs({folder.string()}).at(0).status != "interrupted";
+/// The run that an earlier reproduction left in this folder, if it is complete.
+std::optional<RunRecord> complete_run(const fs::path& folder) {
+  if (!fs::exists(folder / "summary.json")) return std::nullopt;
+  RunRecord run = read_run(folder);
+  if (run.status == RunStatus::interrupted) return std::nullopt;
+  return run;
 }
 
-/// Runs one method with one seed into its folder; false when it was interrupted. While it computes
-/// it holds `alone`, if there is one: its time is reported. Files are written beside the next run.
-bool run_one(const Experiment& experiment, const Given& options, const fs::path& folder,
-             std::mutex* alone, const std::function<void(const std::string&)>& warn) {
-  std::unique_lock<std::mutex> computing;
-  if (alone) computing = std::unique_lock(*alone);
-  const bool resume = fs::exists(folder / "config.toml");
-  std::unique_ptr<RunDirectory> directory =
-      resume ? RunDirectory::of_earlier_run(folder, "--out")
-             : std::make_unique<RunDirectory>(folder, true, "--out");
-  if (experiment.command == "optimize") {
-    Optimization run(read_optimize_options(options), options);
-    run.run(true, [](const TraceRow&) { return !interrupted(); });
-    if (alone) computing.unlock();
-    write_run(run, *directory);
-    return run.summary().status != RunStatus::interrupted;
+/// Runs of an experiment, each into a folder of its own.
+class Runner {
+ public:
+  Runner(const Experiment& experiment, DataCache& data, const ReproductionOptions& options)
+      : clock_(experiment.clock), data_(data), options_(options) {}
+
+  /// Nothing when it was interrupted.
+  std::optional<RunRecord> run(const RunSpec& spec, const fs::path& folder) {
+    // A run whose time is reported computes alone; its files are written while the next one runs.
+    std::unique_lock<std::mutex> computing(alone_, std::defer_lock);
+    if (clock_) computing.lock();
+    const bool resume = fs::exists(folder / "config.toml");
+    const std::unique_ptr<RunDirectory> directory =
+        resume ? RunDirectory::of_earlier_run(folder, "--out")
+               : std::make_unique<RunDirectory>(folder, true, "--out");
+    const auto finish = [&](const auto& result, RunStatus status, const auto& write) {
+      if (clock_) computing.unlock();
+      write(result, *directory);
+      if (status == RunStatus::interrupted) return std::optional<RunRecord>();
+      std::optional<RunRecord> record = record_of(result);
+      record->directory = folder;
+      return record;
+    };
+    if (const auto* function = std::get_if<FunctionRunSpec>(&spec)) {
+      const FunctionResult result = run_function(
+          resolve(*function), true, [&](const TraceRow&) { return options_.keep_going(); });
+      return finish(result, result.summary.status,
+                    [](const FunctionResult& r, RunDirectory& d) { write_run(r, d); });
+    }
+    const std::unique_ptr<NetworkRun> loaded = load(std::get<NetworkRunSpec>(spec), data_);
+    const NetworkResult result =
+        loaded->train({directory.get(), resume},
+                      {.watch = [&](const NetworkProgress&) { return options_.keep_going(); },
+                       .warn = options_.warn});
+    return finish(result, result.summary.status, write_results);
   }
-  const TrainingResult result =
-      train_network(read_training_options(options), options,
-                    [&] {
-                      return TrainingPlace{directory.get(), resume};
-                    },
-                    {.watch = [](const TrainingProgress&) { return !interrupted(); },
-                     .epoch_done = [](const TraceRow&) {},
-                     .warn = warn});
-  if (alone) computing.unlock();
-  write_training(result, *directory);
-  return result.run.status != RunStatus::interrupted;
-}
+
+ private:
+  bool clock_;
+  DataCache& data_;
+  const ReproductionOptions& options_;
+  std::mutex alone_;
+};
 
 /// Calls job(0), ..., job(count - 1) on several threads; false once one of them was. The first
 /// exception ends the work and is thrown again.
@@ -113,7 +133,9 @@ bool side_by_side(std::size_t at_once, std::size_t count,
 std::size_t most_threads(const Experiment& experiment) {
   Index most = 1;
   for (const ExperimentRun& run : experiment.runs) {
-    most = std::max(most, run.options.read("threads", parse_threads).value_or(1));
+    if (const auto* spec = std::get_if<NetworkRunSpec>(&run.spec)) {
+      most = std::max(most, spec->threads);
+    }
   }
   return static_cast<std::size_t>(most);
 }
@@ -122,23 +144,22 @@ double statistic_of(std::vector<double> values, Statistic statistic) {
   if (std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) {
     return nan;
   }
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
   switch (statistic) {
     case Statistic::mean:
-      return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n);
+      return std::accumulate(values.begin(), values.end(), 0.0) /
+             static_cast<double>(values.size());
     case Statistic::largest:
-      return values.back();
+      return *std::max_element(values.begin(), values.end());
     case Statistic::smallest:
-      return values.front();
+      return *std::min_element(values.begin(), values.end());
     case Statistic::median:
       break;
   }
-  return (values[(n - 1) / 2] + values[n / 2]) / 2.0;
+  return median(std::move(values));
 }
 
 /// The row that a quantity is read from, if the run gets there.
-std::optional<std::size_t> row_of(const report::TraceColumns& trace, const Quantity& quantity) {
+std::optional<std::size_t> row_of(const TraceColumns& trace, const Quantity& quantity) {
   const std::vector<double>& index = trace[trace.index];
   const std::vector<double>& loss = trace.loss();
   for (std::size_t i = 0; i < index.size(); ++i) {
@@ -156,7 +177,7 @@ std::optional<std::size_t> row_of(const report::TraceColumns& trace, const Quant
 }
 
 /// The quantity of one run by itself; NaN where the run does not get there.
-double number_of(const report::Run& run, const Quantity& quantity) {
+double number_of(const RunRecord& run, const Quantity& quantity) {
   if (quantity.column == "drift" || quantity.column == "accepted") {
     const TeleportTally tally(run.teleports);
     return quantity.column == "drift" ? tally.largest_drift : static_cast<double>(tally.accepted);
@@ -179,12 +200,13 @@ void check_columns(const Reproduction& result) {
 }
 
 double found_number(const Reproduction& result, const Expectation& expectation) {
-  if (expectation.reduction == Reduction::none) {
+  if (expectation.reduction == SweepReduction::none) {
     return result.number(expectation.run, expectation.quantity);
   }
   const auto& methods = result.experiment.methods;
-  const auto method = std::find_if(methods.begin(), methods.end(),
-                                   [&](const Method& m) { return m.name == expectation.run; });
+  const auto method = std::find_if(methods.begin(), methods.end(), [&](const ExperimentMethod& m) {
+    return m.name == expectation.run;
+  });
   return reduced(
       expectation.reduction, result.experiment.axes[method->axes.front()].values,
       result.numbers(static_cast<std::size_t>(method - methods.begin()), expectation.quantity));
@@ -193,12 +215,12 @@ double found_number(const Reproduction& result, const Expectation& expectation) 
 }  // namespace
 
 double Reproduction::number(const std::string& run, const Quantity& quantity) const {
-  const auto seeds_of = [&](const std::string& name) -> const std::vector<report::Run>& {
+  const auto seeds_of = [&](const std::string& name) -> const std::vector<RunRecord>& {
     return std::find_if(results.begin(), results.end(),
                         [&](const RunResults& one) { return one.run.name == name; })
         ->seeds;
   };
-  const std::vector<report::Run>& seeds = seeds_of(run);
+  const std::vector<RunRecord>& seeds = seeds_of(run);
   std::vector<double> numbers;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     numbers.push_back(number_of(seeds[i], quantity));
@@ -222,18 +244,19 @@ std::vector<double> Reproduction::numbers(std::size_t method, const Quantity& qu
   return list;
 }
 
-double reduced(Reduction reduction, const std::vector<double>& x, const std::vector<double>& y) {
+double reduced(SweepReduction reduction, const std::vector<double>& x,
+               const std::vector<double>& y) {
   const auto there = [](double v) { return std::isfinite(v) && v != 0.0; };
   const auto count =
       static_cast<double>(std::count_if(y.begin(), y.end(), [&](double v) { return there(v); }));
   switch (reduction) {
-    case Reduction::share_missing:
+    case SweepReduction::share_missing:
       return 1.0 - count / static_cast<double>(y.size());
-    case Reduction::share_above_one:
+    case SweepReduction::share_above_one:
       return static_cast<double>(
                  std::count_if(y.begin(), y.end(), [&](double v) { return there(v) && v > 1.0; })) /
              count;
-    case Reduction::largest: {
+    case SweepReduction::largest: {
       double most = nan;
       for (const double v : y) most = there(v) ? std::fmax(most, v) : most;
       return most;
@@ -241,7 +264,7 @@ double reduced(Reduction reduction, const std::vector<double>& x, const std::vec
     default:
       break;
   }
-  const bool logarithmic = reduction == Reduction::exponent;
+  const bool logarithmic = reduction == SweepReduction::exponent;
   const auto scaled = [&](double v) { return logarithmic ? std::log(v) : v; };
   double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -284,17 +307,18 @@ void remove_earlier_runs(const Experiment& experiment, const fs::path& out) {
   for (const fs::path& folder : folders_of(experiment)) remove_run(out, folder);
 }
 
-std::optional<Reproduction> reproduce(const Experiment& experiment,
+std::optional<Reproduction> reproduce(const Experiment& experiment, DataCache& data,
                                       const ReproductionOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   Reproduction result{experiment, {}, {}, 0.0};
   for (const ExperimentRun& run : experiment.runs) {
-    result.results.push_back({run, std::vector<report::Run>(experiment.seeds.size())});
+    result.results.push_back({run, std::vector<RunRecord>(experiment.seeds.size())});
   }
   fs::create_directories(options.out / experiment.name);
   const std::size_t all = experiment.runs.size() * experiment.seeds.size();
   std::atomic<std::size_t> begun{0};
-  std::mutex guard, alone;
+  std::mutex guard;
+  Runner runner(experiment, data, options);
   const auto job = [&](std::size_t i) {
     RunResults& one = result.results[i / experiment.seeds.size()];
     const std::size_t k = i % experiment.seeds.size();
@@ -303,18 +327,19 @@ std::optional<Reproduction> reproduce(const Experiment& experiment,
       const std::scoped_lock lock(guard);
       options.begins(fmt::format("{}, seed {} ({} of {})", one.run.name, seed, ++begun, all));
     }
-    Given given = one.run.options;
-    given.set("seed", {fmt::format("{}", seed), "seeds"});
-    if (options.data_directory && experiment.command == "train") {
-      given.set("data-dir", {*options.data_directory, "--data-dir"});
+    RunSpec spec = one.run.spec;
+    std::visit([&](auto& any) { any.seed = seed; }, spec);
+    if (auto* network = std::get_if<NetworkRunSpec>(&spec); network && options.data_directory) {
+      network->where.data_dir = options.data_directory;
     }
     const fs::path folder = options.out / folder_of(experiment, one.run, seed);
-    if (!is_complete(folder) &&
-        !run_one(experiment, given, folder, experiment.clock ? &alone : nullptr, options.warn)) {
-      return false;
+    std::optional<RunRecord> record = complete_run(folder);
+    if (!record) {
+      record = one.run.given.explained([&] { return runner.run(spec, folder); });
     }
-    one.seeds[k] = report::read_runs({folder.string()}).at(0);
-    one.seeds[k].name = one.run.name;
+    if (!record) return false;
+    record->name = one.run.name;
+    one.seeds[k] = std::move(*record);
     return true;
   };
   const auto there = static_cast<std::size_t>(processors());

@@ -2,6 +2,7 @@
 #include "lab/runs/checkpoint_files.hpp"
 
 #include "lab/runs/removal.hpp"
+#include "lab/runs/run_config.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/training/checkpoint.hpp"
@@ -51,19 +52,30 @@ std::optional<CheckpointFiles::Found> CheckpointFiles::load() const {
 
 void CheckpointFiles::require_ours(const Found& found) const {
   require_checkpoint_format(found.arrays, found.file.string());
-  const auto require = [&](const char* name, const std::string& text, const char* other) {
+  const auto require = [&](const char* name, const std::string& text, const auto& same,
+                           const char* other) {
     const auto array = found.arrays.find(name);
     if (array == found.arrays.end()) {
       throw InvalidArgument(found.file.string(), std::string("no array ") + name,
                             "a checkpoint of symport train");
     }
-    if (array->second != text_array(text)) {
+    if (!same(array->second, text)) {
       throw InvalidArgument(found.file.string(), std::string("a checkpoint of ") + other,
                             "one of this run, whose configuration and data are as they were");
     }
   };
-  require("run", identity_.run, "another configuration");
-  require("data", identity_.data, "other data");
+  const auto run_text = [](const Array& array) {
+    const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&array.values);
+    return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
+  };
+  const auto equal = [&](const Array& array, const std::string& text) {
+    return has_identity(run_text(array), text);
+  };
+  const auto identical = [](const Array& array, const std::string& text) {
+    return array == text_array(text);
+  };
+  require("run", identity_.run, equal, "another configuration");
+  require("data", identity_.data, identical, "other data");
 }
 
 void CheckpointFiles::clear() const { remove_checkpoints(directory_.parent_path()); }

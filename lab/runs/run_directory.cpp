@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <fstream>
 #include <optional>
 #include <system_error>
 
-#include "lab/config/config_file.hpp"
+#include "lab/config/config_writer.hpp"
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/removal.hpp"
 #include "lab/text/errors.hpp"
@@ -173,6 +174,20 @@ void RunDirectory::write(const fs::path& name,
   } catch (const InvalidArgument& error) {
     throw OutputError(fmt::format("cannot write {}", error.what()));
   }
+}
+
+std::string folder_name(const std::string& name) {
+  std::string folder;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || (c == '.' && !folder.empty())) {
+      folder += static_cast<char>(std::tolower(byte));
+    } else if (!folder.empty() && folder.back() != '-') {
+      folder += '-';
+    }
+  }
+  while (!folder.empty() && folder.back() == '-') folder.pop_back();
+  return folder;
 }
 
 }  // namespace symport::lab

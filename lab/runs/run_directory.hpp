@@ -14,7 +14,7 @@
 namespace symport::lab {
 
 /// A directory for the results of a run. It is made when the run is about to start, so that a bad
-/// path is found before the work is done, and taken away again if nothing was written.
+/// path is found before the work is done, and removed again if nothing was written.
 ///
 /// A file appears under its name complete or not at all (AtomicFile). `summary.json` is written
 /// last; a directory that has one is whole. While one process has it, another one is refused.
@@ -23,7 +23,7 @@ namespace symport::lab {
 /// others, does not decide where files are written.
 class RunDirectory {
  public:
-  /// Throws UsageError, blaming `origin`, when the path cannot be made or written to, is no
+  /// Throws UsageError, naming `origin`, when the path cannot be made or written to, is no
   /// directory, has links where a run's files go, or is a directory that has something in it and
   /// `force` is false. With `force` files of the same names are replaced and others left alone; an
   /// old summary.json goes before the first file of a run.
@@ -33,7 +33,7 @@ class RunDirectory {
   /// removed.
   static std::unique_ptr<RunDirectory> of_earlier_run(const std::filesystem::path& path,
                                                       const std::string& origin);
-  /// Throws UsageError, blaming `origin`, when root/name is a symbolic link, or reached through one
+  /// Throws UsageError, naming `origin`, when root/name is a symbolic link, or reached through one
   /// below `root`.
   static void refuse_link(const std::filesystem::path& root, const std::filesystem::path& name,
                           const std::string& origin);
@@ -66,5 +66,8 @@ class RunDirectory {
   bool stays_ = false;   ///< even if nothing is written
   int descriptor_ = -1;  ///< of the directory, which holds the lock
 };
+
+/// A name as that of a folder, which is never "." or "..": "SGD, kappa 2" becomes "sgd-kappa-2".
+std::string folder_name(const std::string& name);
 
 }  // namespace symport::lab

@@ -15,12 +15,11 @@
 #include <set>
 #include <sstream>
 
-#include "lab/config/config_file.hpp"
+#include "lab/config/config_reader.hpp"
 #include "lab/text/errors.hpp"
 #include "symport/core/version.hpp"
-#include "symport/training/trace.hpp"
 
-namespace symport::lab::report {
+namespace symport::lab {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -108,10 +107,9 @@ Vector point_field(const json& object, const char* name, std::size_t dimension,
                    const std::string& place) {
   const json& value = field(object, name, place);
   const auto refuse = [&] {
-    throw UsageError(
-        fmt::format("{}: {}", place, name),
-        fmt::format("found {}, allowed is a list of {} numbers, the point of trace.csv",
-                    shown(value), dimension));
+    throw UsageError(fmt::format("{}: {}", place, name),
+                     fmt::format("found {}, allowed is a list of {} numbers, as trace.csv has",
+                                 shown(value), dimension));
   };
   if (!value.is_array() || value.size() != dimension) refuse();
   Vector point(static_cast<Index>(dimension));
@@ -123,7 +121,7 @@ Vector point_field(const json& object, const char* name, std::size_t dimension,
   return point;
 }
 
-void read_teleports(const fs::path& file, Run& run) {
+void read_teleports(const fs::path& file, RunRecord& run) {
   const std::size_t dimension = run.trace.dimension();
   std::istringstream lines(read_text(file));
   int number = 0;
@@ -150,7 +148,7 @@ void read_teleports(const fs::path& file, Run& run) {
                        .accepted = accepted,
                        .loss_before = certificate.loss_before,
                        .loss_after = accepted ? certificate.loss_after : certificate.loss_before};
-    if (run.trace.index == "epoch") {
+    if (run.trace.index == to_string(RowUnit::epoch)) {
       jump.epoch = whole_field(object, "epoch", place);
       jump.batch = whole_field(object, "batch", place);
     }
@@ -162,7 +160,7 @@ void read_teleports(const fs::path& file, Run& run) {
   }
 }
 
-/// The trace of other versions means other things by its rows.
+/// The rows of another version mean something else.
 void check_trace_version(const json& summary, const std::string& file) {
   const Index found =
       summary.contains("trace_version") ? whole_field(summary, "trace_version", file) : Index{1};
@@ -172,53 +170,16 @@ void check_trace_version(const json& summary, const std::string& file) {
                                found, found == 1 ? " (Symport 0.1)" : "", Trace::version));
 }
 
-void read_configuration(Run& run) {
-  const fs::path file = run.directory / "config.toml";
-  run.config_text = read_text(file);
-  for (const ConfigValue& value : read_config_values(file, file.string())) {
-    if (!value.text) {
-      throw UsageError(value.origin,
-                       "allowed is a string, a number, true, false or a list of numbers");
-    }
-    if (value.name == "command") {
-      run.command = *value.text;
-    } else if (value.name == "seed") {
-      run.seed = *value.text;
-    } else {
-      run.config[value.name] = *value.text;
-    }
+RunStatus status_field(const json& object, const std::string& place) {
+  const std::string text = text_field(object, "status", place);
+  for (const RunStatus status :
+       {RunStatus::step_limit, RunStatus::converged, RunStatus::diverged, RunStatus::interrupted}) {
+    if (text == to_string(status)) return status;
   }
-  if (run.command != "optimize" && run.command != "train") {
-    throw UsageError(file.string() + ": command",
-                     fmt::format("found '{}', allowed is optimize, train", run.command));
-  }
-  for (const char* key : {"optimizer", "lr", "teleport"}) {
-    if (!run.config.contains(key)) throw UsageError(file.string(), fmt::format("no key '{}'", key));
-  }
-  const char* problem = run.command == "optimize" ? "function" : "data";
-  if (!run.config.contains(problem)) {
-    throw UsageError(file.string(), fmt::format("no key '{}'", problem));
-  }
-}
-
-Run read_run(const fs::path& directory) {
-  Run run;
-  run.directory = directory;
-  read_configuration(run);
-  const std::string file = (directory / "summary.json").string();
-  const json summary = parse_json(read_text(file), file);
-  run.version = text_field(summary, "version", file);
-  check_version(run.version, file + ": version");
-  check_trace_version(summary, file);
-  run.status = text_field(summary, "status", file);
-  if (summary.contains("machine")) run.machine = text_field(summary, "machine", file);
-  if (summary.contains("loss_invariant")) {
-    run.loss_invariant = truth_field(summary, "loss_invariant", file);
-  }
-  const fs::path trace = directory / "trace.csv";
-  run.trace = parse_trace(read_text(trace), trace.string());
-  read_teleports(directory / "teleports.jsonl", run);
-  return run;
+  throw UsageError(place + ": status",
+                   fmt::format("found '{}', allowed is step_limit, converged, diverged or "
+                               "interrupted",
+                               text));
 }
 
 /// The run directories at or below `root`.
@@ -257,6 +218,28 @@ std::pair<int, int> release(const std::string& version) {
 
 }  // namespace
 
+RunRecord read_run(const fs::path& directory) {
+  RunRecord run;
+  run.directory = directory;
+  const std::string config = (directory / "config.toml").string();
+  run.config_text = read_config_text(config, config);
+  run.spec = parse_run_config(run.config_text, config);
+  const std::string file = (directory / "summary.json").string();
+  const json summary = parse_json(read_text(file), file);
+  run.version = text_field(summary, "version", file);
+  check_version(run.version, file + ": version");
+  check_trace_version(summary, file);
+  run.status = status_field(summary, file);
+  if (summary.contains("machine")) run.machine = text_field(summary, "machine", file);
+  if (summary.contains("loss_invariant")) {
+    run.loss_invariant = truth_field(summary, "loss_invariant", file);
+  }
+  const fs::path trace = directory / "trace.csv";
+  run.trace = parse_trace(read_text(trace), trace.string());
+  read_teleports(directory / "teleports.jsonl", run);
+  return run;
+}
+
 void check_version(const std::string& version, const std::string& origin) {
   const std::pair<int, int> found = release(version),
                             own = release(std::string(symport::version()));
@@ -267,8 +250,8 @@ void check_version(const std::string& version, const std::string& origin) {
                                version, own.first, own.second));
 }
 
-std::vector<Run> read_runs(const std::vector<std::string>& directories) {
-  std::vector<Run> runs;
+std::vector<RunRecord> read_runs(const std::vector<std::string>& directories) {
+  std::vector<RunRecord> runs;
   std::set<fs::path> known;
   for (const std::string& name : directories) {
     try {
@@ -282,4 +265,4 @@ std::vector<Run> read_runs(const std::vector<std::string>& directories) {
   return runs;
 }
 
-}  // namespace symport::lab::report
+}  // namespace symport::lab

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "lab/runs/machine.hpp"
+#include "lab/runs/run_config.hpp"
 #include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
 
@@ -45,8 +46,8 @@ Json json_teleports(const RunSummary& run) {
   return list;
 }
 
-Json json_teleports(const TrainingResult& result) {
-  Json list = json_teleports(result.run);
+Json json_teleports(const NetworkResult& result) {
+  Json list = json_teleports(result.summary);
   for (Json& teleport : list) teleport["loss_invariant"] = result.loss_invariant;
   return list;
 }
@@ -65,26 +66,27 @@ std::string csv(const Trace& trace, TraceLayout layout) {
 
 }  // namespace
 
-std::string train_json(const TrainingResult& result) {
-  const TrainingOptions& options = result.options;
+std::string json_of(const NetworkResult& result) {
+  const NetworkRunSpec& spec = result.spec;
+  const RunSummary& summary = result.summary;
   Json json{
-      {"status", to_string(result.run.status)},
-      {"final_loss", json_number(result.run.final_loss)},
-      {"updates", result.run.steps},
-      {"evaluations", json_number(result.run.evaluations)},
-      {"seconds", result.run.seconds},
-      {"data", options.data},
-      {"layers", options.layers},
-      {"activation", options.activation.name()},
-      {"loss", options.loss->name()},
-      {"optimizer", options.optimizer},
-      {"learning_rate", *options.learning_rate},
-      {"schedule", options.teleport.to_string()},
-      {"symmetry", options.how.symmetry},
+      {"status", to_string(summary.status)},
+      {"final_loss", json_number(summary.final_loss)},
+      {"updates", summary.steps},
+      {"evaluations", json_number(summary.evaluations)},
+      {"seconds", summary.seconds},
+      {"data", spec.data},
+      {"layers", spec.layers},
+      {"activation", spec.activation.name()},
+      {"loss", spec.loss->name()},
+      {"optimizer", spec.optimizer},
+      {"learning_rate", spec.learning_rate->text()},
+      {"schedule", spec.teleport.to_string()},
+      {"symmetry", spec.how.symmetry},
       {"loss_invariant", result.loss_invariant},
-      {"search", options.how.search},
-      {"precision", to_string(options.precision)},
-      {"seed", options.seed},
+      {"search", spec.how.how.search},
+      {"precision", to_string(spec.precision)},
+      {"seed", spec.seed},
       {"machine", machine_text()},
       {"version", version()},
       {"trace_version", Trace::version},
@@ -94,41 +96,44 @@ std::string train_json(const TrainingResult& result) {
                     {"loss", json_number(result.test_loss)},
                     {"accuracy", json_number(result.test_accuracy)}};
   }
+  const Trace& trace = summary.trace;
   Json rows = Json::array();
-  for (const TraceRow& row : result.run.trace.rows) {
-    rows.push_back(json_row(row, result.run.trace.unit));
-  }
-  json[result.minibatch() ? "epochs" : "steps"] = std::move(rows);
+  for (const TraceRow& row : trace.rows) rows.push_back(json_row(row, trace.unit));
+  json[trace.unit == RowUnit::epoch ? "epochs" : "steps"] = std::move(rows);
   json["teleports"] = json_teleports(result);
   return json_text(json);
 }
 
-void write_training(const TrainingResult& result, RunDirectory& directory) {
+void write_results(const NetworkResult& result, RunDirectory& directory) {
   directory.write("model.npz", result.model);
-  directory.write("config.toml", training_config(result.options));
-  directory.write("trace.csv", csv(result.run.trace, TraceLayout::training));
+  directory.write("trace.csv", csv(result.summary.trace, TraceLayout::training));
   directory.write("teleports.jsonl", lines_of(json_teleports(result)));
-  directory.write("summary.json", train_json(result));
+  directory.write("summary.json", json_of(result));
 }
 
-std::string optimize_json(const Optimization& run) {
-  const RunSummary& summary = run.summary();
-  const OptimizeOptions& options = run.options();
-  const auto rate = run.constant_rate();
+void write_run(const NetworkResult& result, RunDirectory& directory) {
+  directory.write("config.toml", config_of(result.spec));
+  write_results(result, directory);
+}
+
+std::string json_of(const FunctionResult& result) {
+  const RunSummary& summary = result.summary;
+  const FunctionRunSpec& spec = result.spec;
+  const auto rate = spec.learning_rate->constant();
   Json json{
       {"status", to_string(summary.status)},
       {"final_loss", json_number(summary.final_loss)},
       {"final_grad_sq", json_number(summary.final_grad_sq)},
-      {"x", json_numbers(run.x())},
+      {"x", json_numbers(result.x)},
       {"steps", summary.steps},
-      {"function", options.function},
-      {"optimizer", options.optimizer},
-      {"learning_rate", rate ? Json(*rate) : Json(*options.learning_rate)},
-      {"schedule", options.teleport.to_string()},
-      {"search", options.search},
-      {"objective", to_string(*options.objective)},
-      {"state", to_string(options.state)},
-      {"seed", options.seed},
+      {"function", spec.function},
+      {"optimizer", spec.optimizer},
+      {"learning_rate", rate ? Json(*rate) : Json(spec.learning_rate->text())},
+      {"schedule", spec.teleport.to_string()},
+      {"search", spec.how.search},
+      {"objective", to_string(*spec.how.objective)},
+      {"state", to_string(spec.how.state)},
+      {"seed", spec.seed},
       {"evaluations", json_number(summary.evaluations)},
       {"seconds", summary.seconds},
       {"version", version()},
@@ -139,12 +144,12 @@ std::string optimize_json(const Optimization& run) {
   return json_text(json);
 }
 
-void write_run(const Optimization& run, RunDirectory& directory,
+void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder) {
-  directory.write(folder / "config.toml", run.config());
-  directory.write(folder / "trace.csv", csv(run.summary().trace, TraceLayout::function));
-  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(run.summary())));
-  directory.write(folder / "summary.json", optimize_json(run));
+  directory.write(folder / "config.toml", config_of(result.spec, result.formula));
+  directory.write(folder / "trace.csv", csv(result.summary.trace, TraceLayout::function));
+  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(result.summary)));
+  directory.write(folder / "summary.json", json_of(result));
 }
 
 }  // namespace symport::lab

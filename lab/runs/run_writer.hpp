@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <string>
 
-#include "lab/runs/network_training.hpp"
-#include "lab/runs/optimization.hpp"
-#include "lab/runs/run_directory.hpp"
+#include "lab/runs/function_run.hpp"
+#include "lab/runs/network_run.hpp"
 
 /// How runs are written; `run_reader.hpp` is the way back.
 namespace symport::lab {
 
 /// The result as one JSON object: summary.json, and what `--json` prints.
-std::string optimize_json(const Optimization& run);
-std::string train_json(const TrainingResult& result);
+std::string json_of(const FunctionResult& result);
+std::string json_of(const NetworkResult& result);
 
 /// config.toml, trace.csv, teleports.jsonl and at last summary.json, below `folder` of the
-/// directory.
-void write_run(const Optimization& run, RunDirectory& directory,
+/// directory; of a network model.npz too.
+void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder = {});
-/// The same with model.npz.
-void write_training(const TrainingResult& result, RunDirectory& directory);
+void write_run(const NetworkResult& result, RunDirectory& directory);
+/// The same without config.toml, which is there since the run began.
+void write_results(const NetworkResult& result, RunDirectory& directory);
 
 }  // namespace symport::lab

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
+#include "lab/runs/trace_columns.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 
-#include "lab/runs/run_reader.hpp"
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
 
-namespace symport::lab::report {
+namespace symport::lab {
 
 namespace {
 
-/// The text up to `end`, which is taken away with it.
+/// The text up to `end`; both are removed from `text`.
 std::string_view take(std::string_view& text, char end) {
   const std::size_t at = text.find(end);
   const std::string_view part = text.substr(0, at);
@@ -64,7 +65,7 @@ TraceColumns parse_trace(std::string_view csv, const std::string& file) {
   trace.file = file;
   for (const std::string& name : names) {
     if (!trace.columns.try_emplace(name).second) {
-      throw UsageError(file + ":1", fmt::format("the column '{}' stands there twice", name));
+      throw UsageError(file + ":1", fmt::format("the column '{}' is there twice", name));
     }
   }
   trace.index = trace.has("epoch") ? "epoch" : "step";
@@ -105,4 +106,4 @@ TraceColumns parse_trace(std::string_view csv, const std::string& file) {
   return trace;
 }
 
-}  // namespace symport::lab::report
+}  // namespace symport::lab

@@ -120,6 +120,8 @@ std::vector<double> parse_list(std::string_view text) {
 
 std::string exact_text(double value) { return fmt::format("{}", value); }
 
+double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
+
 std::string duration_text(double seconds) {
   if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);

@@ -31,6 +31,9 @@ std::vector<double> parse_list(std::string_view text);
 /// The shortest text that reads back as the same number.
 std::string exact_text(double value);
 
+/// Arithmetic makes NaNs of either sign; files have only one.
+double unsigned_nan(double value);
+
 /// "40 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);
 

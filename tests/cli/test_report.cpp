@@ -52,7 +52,7 @@ TEST_F(ReportCommand, WritesOnePageAndSaysWhatItShows) {
   EXPECT_EQ(result["figures"][0]["id"], "level-sets");
   EXPECT_EQ(result["figures"][1]["series"].size(), 2u);
   EXPECT_EQ(result["figures"][1]["series"][0]["points"], 11);
-  EXPECT_EQ(result["figures"][1]["verdict"], "seen");
+  EXPECT_EQ(result["figures"][1]["verdict"], "as expected");
   const json summary = json::parse(read_file(teleport + "/summary.json"));
   EXPECT_THAT(result["figures"][1]["finding"].get<std::string>(), HasSubstr("0.000945 with"));
   EXPECT_NEAR(summary["final_loss"].get<double>(), 0.000945, 1e-6);
@@ -67,7 +67,7 @@ TEST_F(ReportCommand, SaysWhenTeleportationDidNotHelp) {
   made_run("runs/once", {"optimize", "rosenbrock", "--teleport", "0"});
   const Finished run = report({directory_ / "runs"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("Teleportation did not help here. [not seen]"));
+  EXPECT_THAT(run.out, HasSubstr("Teleportation did not help here. [not confirmed]"));
 }
 
 TEST_F(ReportCommand, SeedsBecomeOneSeriesAndProblemsSections) {
@@ -150,6 +150,28 @@ TEST_F(ReportCommand, NamesTheFileThatIsMissingOrWrong) {
   with("summary.json", R"({"version": )" + deep + "}", {"summary.json: version", "an array"});
   with("summary.json", R"({"version": "77.0.0", "status": "x"})",
        {"summary.json: version", "found '77.0.0'", "from 0.1"});
+  const auto of_trace = [&](const char* found) {
+    return fmt::format(R"({{"version": "0.1.0"{}, "status": "step_limit"}})", found);
+  };
+  with("summary.json", of_trace(""),
+       {"summary.json: trace_version", "found 1 (Symport 0.1), allowed is 2", "repeat the run"});
+  with("summary.json", of_trace(R"(, "trace_version": 3)"),
+       {"summary.json: trace_version", "found 3, allowed is 2"});
+  with("summary.json", of_trace(R"(, "trace_version": "2")"),
+       {"summary.json: trace_version", "a whole number"});
+  const std::string teleports = read_file(run + "/teleports.jsonl");
+  const auto point = [&](const char* found) {
+    json line = json::parse(teleports);
+    line["x_before"] = json::parse(found);
+    return line.dump() + "\n";
+  };
+  for (const char* found : {"[1]", "[1, 2, 3]", "[1, \"x\"]", "[1, [2]]", "3", "null"}) {
+    with("teleports.jsonl", point(found),
+         {"teleports.jsonl:1: x_before", "allowed is a list of 2 numbers"});
+  }
+  json without = json::parse(teleports);
+  without.erase("x_after");
+  with("teleports.jsonl", without.dump() + "\n", {"teleports.jsonl:1", "no field 'x_after'"});
   with("teleports.jsonl", "{}\n", {"teleports.jsonl:1", "'step'"});
   for (const char* step : {"1e300", "-1", "0.5", "\"nan\"", "18446744073709551615"}) {
     with("teleports.jsonl", fmt::format("{{\"step\": {}}}\n", step),
@@ -172,7 +194,7 @@ TEST_F(ReportCommand, ADivergedRunIsReportedAsThat) {
   const Finished finished = report({run});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_THAT(finished.out, HasSubstr("diverged"));
-  EXPECT_THAT(finished.out, HasSubstr("[not seen]"));
+  EXPECT_THAT(finished.out, HasSubstr("[not confirmed]"));
 }
 
 TEST_F(ReportCommand, AHostileNameIsText) {

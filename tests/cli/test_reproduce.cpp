@@ -258,7 +258,8 @@ TEST(Reproduce, SaysWhatIsWrongWithAnExperiment) {
   }
   const Place place(good);
   EXPECT_THAT(place.reproduce({"two"}).err, HasSubstr("FIGURE: found 'two'"));
-  EXPECT_THAT(place.reproduce({"--full", "--quick"}).err, HasSubstr("--full: goes without"));
+  EXPECT_THAT(place.reproduce({"--full", "--quick"}).err,
+              HasSubstr("--full: cannot be combined with --quick"));
 }
 
 constexpr const char* swept = R"(
@@ -319,7 +320,7 @@ TEST(Reproduce, RepeatsMethodsAlongAxes) {
   EXPECT_THAT(run.out, HasSubstr("ok     share missing of the median train_loss of 'plain'"));
   EXPECT_TRUE(fs::exists(place.out + "/one/a/paper-steps-1-width-4-3/summary.json"));
   EXPECT_FALSE(fs::exists(place.out + "/one/a/plain-width-16-1")) << "not in the quick form";
-  EXPECT_THAT(read_file(place.out + "/one/a/plain-width-8-1/config.toml"), HasSubstr("8.0, 8.0"));
+  EXPECT_THAT(read_file(place.out + "/one/a/plain-width-8-1/config.toml"), HasSubstr("[5, 8, 8]"));
   EXPECT_THAT(read_file(pictures + "/one-a-end.svg"), HasSubstr("<svg"));
   EXPECT_THAT(read_file(pictures + "/one-a-map-paper.svg"), HasSubstr("class=\"cell"));
 }
@@ -360,7 +361,7 @@ TEST(Reproduce, GoesOnWithoutDataThatCannotBeFetched) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.out, HasSubstr("one/a: Regression")) << run.err;
   EXPECT_THAT(run.err, HasSubstr("symport data fetch mnist --data-dir"));
-  EXPECT_THAT(run.err, HasSubstr("without data: images"));
+  EXPECT_THAT(run.err, HasSubstr("skipped, data unavailable: images"));
   EXPECT_THAT(run.err, HasSubstr("symport reproduce images"));
 }
 

@@ -113,7 +113,7 @@ TEST(Resume, AnInterruptSaysHowToGoOn) {
                               send_after(std::chrono::milliseconds(30), SIGINT)(process);
                             }});
     ASSERT_EQ(part.exit_code, 130) << part.err;
-    EXPECT_THAT(part.err, HasSubstr("to go on: symport train --resume " + run.cut));
+    EXPECT_THAT(part.err, HasSubstr("to resume it: symport train --resume " + run.cut));
     EXPECT_EQ(json::parse(read_file(run.cut + "/summary.json"))["status"], "interrupted");
     part = symport(run.resume());
     ASSERT_EQ(part.exit_code, 0) << part.err;
@@ -186,6 +186,20 @@ TEST(Resume, ACheckpointOfAnotherRunOrOtherDataIsRefused) {
   EXPECT_EQ(part.exit_code, 2);
   EXPECT_THAT(part.err, HasSubstr("a checkpoint of other data"));
   EXPECT_EQ(run.model(run.cut), model);
+}
+
+TEST(Resume, ACheckpointOfTheFirstFormatIsRefusedByName) {
+  const CutRun run({}, "2");
+  ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
+  const std::string checkpoint = run.cut + "/checkpoint/latest.npz";
+  ArrayMap arrays = read_npz(checkpoint);
+  arrays.erase("format");
+  arrays["version"] = {{1}, std::vector<std::int64_t>{1}};
+  write_npz(checkpoint, arrays);
+  const Finished part = symport(run.resume());
+  EXPECT_EQ(part.exit_code, 2);
+  EXPECT_THAT(part.err, HasSubstr(checkpoint + ": found a checkpoint of format 1 (Symport 0.1), "
+                                               "allowed is format 2: start the run again"));
 }
 
 TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {
@@ -276,8 +290,8 @@ TEST(Resume, SaysWhatIsWrongWithItsUse) {
     const char* message;
   } cases[] = {
       {{"train", "--resume", empty}, "which has no config.toml"},
-      {run.resume() + Words{"--lr", "1"}, "--lr: goes without --resume"},
-      {run.resume() + Words{"--out", empty}, "--out: goes without --resume"},
+      {run.resume() + Words{"--lr", "1"}, "--lr: cannot be combined with --resume"},
+      {run.resume() + Words{"--out", empty}, "--out: cannot be combined with --resume"},
       {run.words + Words{"--checkpoint-every", "5"}, "--checkpoint-every: needs --out"},
       {run.words + Words{"--checkpoint-every", "0"}, "--checkpoint-every: found '0'"},
   };

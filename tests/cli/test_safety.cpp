@@ -6,9 +6,9 @@
 
 #include <regex>
 
-#include "cli/command.hpp"
 #include "cli/process.hpp"
-#include "lab/reproduce/experiment.hpp"
+#include "commands/all.hpp"
+#include "lab/runs/run_directory.hpp"
 #include "support/forged_npz.hpp"
 
 namespace symport::cli::testing {
@@ -209,7 +209,7 @@ TEST(Safety, EveryOptionThatNamesAnOutputIsForTheCommandLineOnly) {
 
 TEST(Safety, NamesOfExperimentsRunsAndFiguresStayInTheirDirectory) {
   for (const std::string name : {"..", ".", "../../evil", "/evil", "a/../../../evil", "..!", ""}) {
-    const std::string folder = lab::ExperimentRun{name, {}}.folder();
+    const std::string folder = lab::folder_name(name);
     EXPECT_EQ(folder.find('/'), std::string::npos) << name;
     EXPECT_FALSE(folder.starts_with(".")) << name;
   }

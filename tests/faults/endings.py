@@ -114,7 +114,7 @@ def interrupt(bench, kind):
     process.send_signal(kind)
     bench.end(process)
     if process.returncode != 0:  # else it had just ended
-        bench.expect(130, process, "to go on: symport train --resume")
+        bench.expect(130, process, "to resume it: symport train --resume")
     bench.resume_to_whole(run)
     shutil.rmtree(run)
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "lab/compare/method.hpp"
-#include "lab/compare/trial.hpp"
-#include "lab/options/registry.hpp"
+#include "lab/compare/comparison.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace symport::lab {
 namespace {
@@ -53,16 +52,45 @@ TEST(CompareBudget, HasTwoUnits) {
 
 /// Starts of different seeds differ by what was asked for, whatever the problem's size.
 TEST(CompareStart, IsSpreadAroundTheUsualOne) {
-  const compare::Problem problem{.name = "quadratic:100,10"};
-  const Vector usual = make_problem(problem.name).function->start();
-  const double distance = (usual - make_problem(problem.name).function->minimizer()).norm();
+  const std::string name = "quadratic:100,10";
+  const FunctionProblem problem = make_problem(name);
+  const Vector usual = problem.function->start();
+  const double distance = (usual - problem.function->minimizer()).norm();
   double sum = 0.0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    sum += (compare::start_at(problem, seed, 0.3) - usual).squaredNorm();
+    sum += (compare::start_at(name, seed, 0.3) - usual).squaredNorm();
   }
   // 2000 squared normal numbers: their mean is known to about 3 per cent.
   EXPECT_NEAR(std::sqrt(sum / 20.0), 0.3 * distance, 0.03 * distance);
-  EXPECT_EQ(compare::start_at(problem, 4, 0.3), compare::start_at(problem, 4, 0.3));
+  EXPECT_EQ(compare::start_at(name, 4, 0.3), compare::start_at(name, 4, 0.3));
+}
+
+/// Tuning, thresholds and trials together are dozens of runs.
+TEST(CompareData, IsReadOnceForAllRuns) {
+  const test::TemporaryDirectory directory;
+  test::put_file(directory / "t.csv", "a,b,k\n1,2,0\n3,1,1\n0,2,0\n2,2,1\n");
+  Arguments arguments;
+  const auto give = [&](const std::string& name, const std::string& text) {
+    arguments.add({name, text, "--" + name});
+  };
+  give("problem", "csv:" + (directory / "t.csv").string());
+  give("label", "k");
+  give("layers", "2,3,2");
+  give("method", "gd+rescale:at=1");
+  give("method", "adam");
+  give("grid", "1e-3..1e-1:1");
+  give("seeds", "2");
+  give("budget", "8evals");
+  DataCache data;
+  const compare::Comparison result =
+      compare::run_comparison(compare::read_compare_options(arguments), data, {});
+  std::size_t runs = 0;
+  for (const compare::Entry& entry : result.problems.at(0).entries) {
+    EXPECT_TRUE(entry.fits()) << entry.misfit;
+    runs += entry.tuning.runs + entry.trials.size();
+  }
+  EXPECT_EQ(runs, 3u * (3 * 3 + 2));
+  EXPECT_EQ(data.reads(), 1u);
 }
 
 }  // namespace

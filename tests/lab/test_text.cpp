@@ -5,6 +5,7 @@
 
 #include "lab/text/parse_numbers.hpp"
 #include "lab/text/suggestion.hpp"
+#include "lab/text/utf8.hpp"
 #include "symport/core/invalid_argument.hpp"
 
 namespace symport::lab {
@@ -59,6 +60,18 @@ TEST(ParseNumbers, ExactTextReadsBackTheSame) {
     EXPECT_EQ(back, value);
     EXPECT_EQ(std::signbit(back), std::signbit(value));
   }
+}
+
+TEST(Utf8, OnlyShortestFormsOfCharactersCount) {
+  for (const char* good : {"", "run", "\u00e9", "\u2207L \u00bd", "\U0001f600"}) {
+    EXPECT_TRUE(is_utf8(good)) << good;
+  }
+  // A stray byte, one missing, an overlong form, a surrogate, beyond U+10FFFF.
+  for (const char* bad : {"\xff", "a\x80", "\xe2\x82", "\xc0\xbc", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                          "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"}) {
+    EXPECT_FALSE(is_utf8(bad)) << bad;
+  }
+  EXPECT_EQ(utf8_length("\u2207L"), 3u);
 }
 
 }  // namespace

@@ -97,8 +97,8 @@ before(async () => {
 });
 
 test("says what one should see and whether it was seen", async () => {
-  assert.match(await page.locator(".whole").textContent(), /seen\s+It goes straight. 1 of the 1/);
-  assert.equal(await page.locator(".whole .badge").textContent(), "seen");
+  assert.match(await page.locator(".whole").textContent(), /as expected\s+It goes straight. 1 of the 1/);
+  assert.equal(await page.locator(".whole .badge").textContent(), "as expected");
   const [row] = await downloadTable(page, "expected");
   const last = (run) => Number(readTrace(`out/trajectory/${run}-0`).at(-1).loss);
   assert.equal(Number(row.found), last("teleportation") / last("gradient-descent"));

@@ -6,43 +6,35 @@
 #include <vector>
 
 #include "cli/errors.hpp"
-#include "lab/options/given.hpp"
+#include "lab/options/arguments.hpp"
 #include "lab/options/option.hpp"
 
 namespace symport::cli {
 
-using lab::Given;
+using lab::Arguments;
 using lab::Option;
 
 /// A command of the program, as data: the command line, its help and the configuration files are
 /// all made from it. A new command is a new file in commands/ and a line in `all_commands`.
 struct Command {
   std::string name;
-  std::string summary;   ///< one line for `symport --help`
-  std::string details;   ///< what it does, for the command's own help
-  std::string examples;  ///< one a line
-  std::vector<Option> positionals;
-  std::vector<Option> options;
-  std::function<int(const Given&)> run;  ///< returns the exit code
-
-  /// What a configuration file of the command may hold.
-  std::vector<Option> keys() const {
-    std::vector<Option> all = positionals;
-    all.insert(all.end(), options.begin(), options.end());
-    return all;
-  }
+  std::string summary;          ///< one line for `symport --help`
+  std::string details;          ///< what it does, for the command's own help
+  std::string examples;         ///< one per line
+  std::vector<Option> options;  ///< flags and positionals, most of them from an OptionTable
+  std::function<int(const Arguments&)> run;  ///< returns the exit code
 };
 
-/// Flags that every command with a result understands.
-namespace common {
-Option out();
-Option report();
-Option force();
-Option json();
-Option quiet();
-Option no_progress();
-}  // namespace common
+/// The option that reads others from a file.
+inline constexpr const char* config_option = "config";
+Option config_flag(const std::string& example, const std::string& group);
 
-std::vector<Command> all_commands();
+/// What help and messages call a positional: "DIR" for "DIR...".
+std::string placeholder(const Option& option);
+
+/// What a message calls an option: where it was given, else its flag or the placeholder of its
+/// positional.
+std::string origin_of(const std::string& option, const Command& command,
+                      const Arguments& arguments);
 
 }  // namespace symport::cli

@@ -10,9 +10,8 @@
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/version_text.hpp"
-#include "lab/config/config_file.hpp"
+#include "lab/config/config_reader.hpp"
 #include "lab/options/registry.hpp"
-#include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
 #include "terminal/terminal.hpp"
 
@@ -35,24 +34,15 @@ class Subcommand {
   Subcommand(const Command& command, CLI::App& program) : command_(command) {
     app_ = program.add_subcommand(command.name);
     app_->allow_extras();
-    for (const Option& option : command.positionals) {
-      if (option.many) {
-        app_->add_option(option.name, lists_[option.name]);
-        continue;
-      }
-      bind(option, app_->add_option(option.name, values_[option.name]), option.value);
-    }
     for (const Option& option : command.options) {
-      if (option.many) {
-        app_->add_option(flag(option), lists_[option.name])
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-            ->expected(1);
-        continue;
+      const std::string name = option.positional ? option.name : flag(option);
+      CLI::Option* handle = option.value.empty() ? app_->add_flag(name)
+                            : option.many        ? app_->add_option(name, lists_[option.name])
+                                                 : app_->add_option(name, values_[option.name]);
+      if (option.many && !option.positional) {
+        handle->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1);
       }
-      CLI::Option* handle = option.value.empty()
-                                ? app_->add_flag(flag(option))
-                                : app_->add_option(flag(option), values_[option.name]);
-      bind(option, handle, flag(option));
+      handles_.push_back(handle);
     }
   }
 
@@ -65,43 +55,36 @@ class Subcommand {
     return words;
   }
 
-  Given given() const {
-    Given given;
-    for (const Binding& binding : bindings_) {
-      if (binding.handle->count() == 0) continue;
-      const std::string text =
-          binding.is_switch ? binding.handle->results().back() : values_.at(binding.name);
-      given.set(binding.name, {text, binding.origin});
+  Arguments arguments() const {
+    Arguments arguments;
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      if (handles_[i]->count() == 0) continue;
+      const Option& option = command_.options[i];
+      const std::string origin = option.positional ? placeholder(option) : flag(option);
+      std::vector<std::string> texts;
+      if (option.many) {
+        texts = lists_.at(option.name);
+      } else {
+        texts = {option.value.empty() ? handles_[i]->results().back() : values_.at(option.name)};
+      }
+      for (const std::string& text : texts) arguments.add({option.name, text, origin});
     }
-    for (const auto& [name, words] : lists_) {
-      if (!words.empty()) given.set_list(name, words);
-    }
-    return given;
+    return arguments;
   }
 
  private:
-  struct Binding {
-    std::string name;
-    std::string origin;
-    bool is_switch;
-    CLI::Option* handle;
-  };
-
-  void bind(const Option& option, CLI::Option* handle, const std::string& origin) {
-    bindings_.push_back({option.name, origin, option.value.empty(), handle});
-  }
-
   const Command& command_;
   CLI::App* app_;
   std::map<std::string, std::string> values_;
   std::map<std::string, std::vector<std::string>> lists_;
-  std::vector<Binding> bindings_;
+  std::vector<CLI::Option*> handles_;  ///< of the command's options
 };
 
 std::vector<std::string> flags_of(const Command& command, bool with_value_only) {
   std::vector<std::string> flags;
   for (const Option& option : command.options) {
-    if (!with_value_only || !option.value.empty()) flags.push_back(flag(option));
+    if (option.positional || (with_value_only && option.value.empty())) continue;
+    flags.push_back(flag(option));
   }
   return flags;
 }
@@ -127,6 +110,19 @@ std::vector<std::string> flags_of(const Command& command, bool with_value_only) 
   }
   throw UsageError(fmt::format("unknown command '{}', allowed is {}{}\nTry 'symport --help'.", word,
                                join(names), suggestion));
+}
+
+/// With the options of its configuration file, if one is given.
+int run_command(const Command& command, Arguments arguments) {
+  if (const auto file = arguments.text(config_option)) {
+    const std::string text = read_config_text(*file, "--config");
+    arguments.merge(parse_config(text, *file, command.name, command.options));
+  }
+  try {
+    return command.run(arguments);
+  } catch (const OptionError& error) {
+    throw UsageError(origin_of(error.option(), command, arguments), error.detail());
+  }
 }
 
 /// Parses and dispatches; `program` is set to the words that messages begin with.
@@ -163,7 +159,7 @@ int dispatch(std::vector<std::string> arguments, const std::vector<Command>& com
     print(chosen == subcommands.end() ? program_help(commands) : command_help(chosen->command()));
     return exit_done;
   } catch (const CLI::ArgumentMismatch& error) {
-    // A missing value was found before; what is left is a flag that stands there twice.
+    // A missing value was found before; what remains is a flag that is given twice.
     const std::string message = error.what();
     throw UsageError(message.substr(0, message.find(':')), "given more than once");
   } catch (const CLI::ParseError& error) {
@@ -180,10 +176,7 @@ int dispatch(std::vector<std::string> arguments, const std::vector<Command>& com
       reject_leftover(*first_flag, command.name, flags_of(command, false));
     }
     if (!leftovers.empty()) reject_leftover(leftovers[0], command.name, {});
-    Given given = subcommand.given();
-    if (const auto file = given.text("config"))
-      given.merge(read_config(*file, command.name, command.keys()));
-    return command.run(given);
+    return run_command(command, subcommand.arguments());
   }
   if (!app.remaining().empty()) {
     const std::string word = app.remaining()[0];
@@ -222,10 +215,6 @@ std::vector<std::string> join_values(const std::vector<std::string>& arguments,
     joined.back() += "=" + arguments[++i];
   }
   return joined;
-}
-
-int run_program(const std::vector<std::string>& arguments) {
-  return run_program(arguments, all_commands());
 }
 
 int run_program(const std::vector<std::string>& arguments, const std::vector<Command>& commands) {

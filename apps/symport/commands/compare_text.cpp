@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "commands/compare_text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "commands/texts.hpp"
 #include "lab/compare/output.hpp"
 #include "lab/compare/summary.hpp"
 #include "terminal/text_table.hpp"
@@ -50,12 +49,12 @@ std::string table_of(const Comparison& comparison, const ProblemResult& problem,
 }
 
 std::string sentence(const Judgement& judgement, const Style& style) {
-  switch (judgement.outcome) {
-    case Outcome::helped:
+  switch (judgement.effect) {
+    case Effect::helped:
       return style.good(judgement.text);
-    case Outcome::did_not_help:
+    case Effect::did_not_help:
       return style.bad(judgement.text);
-    case Outcome::cannot_tell:
+    case Effect::cannot_tell:
       break;
   }
   return judgement.text;

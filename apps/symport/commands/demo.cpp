@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "commands/demo.hpp"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -8,13 +6,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "commands/optimize.hpp"
-#include "lab/runs/interruption.hpp"
+#include "cli/output_options.hpp"
+#include "commands/all.hpp"
+#include "lab/runs/run_writer.hpp"
 #include "lab/text/json_forms.hpp"
-#include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 #include "symport/search/teleport_tally.hpp"
 #include "symport/training/best_learning_rate.hpp"
+#include "terminal/interruption.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {
@@ -40,34 +39,33 @@ constexpr RateGrid rates;
 struct Row {
   std::string method;
   std::string folder;
-  Optimization run;
+  FunctionResult result;
 };
 
 bool watch(const TraceRow&) { return !interrupted(); }
 
 /// The rate of plain gradient descent with the smallest final loss.
-double best_rate(const OptimizeOptions& options) {
-  const Optimization plain(options);
+double best_rate(const FunctionRunSpec& spec) {
+  const FunctionRun plain = resolve(spec);
   return best_learning_rate<double>(
-             *plain.problem().function, plain.optimizer(), plain.x(),
-             {.max_steps = *plain.options().steps, .trace = false, .watcher = watch}, rates)
+             *plain.problem.function, *plain.optimizer, plain.start(),
+             {.max_steps = *plain.spec.steps, .trace = false, .watcher = watch}, rates)
       .learning_rate;
 }
 
 /// Runs one function in every way; fewer rows when interrupted.
 std::vector<Row> run_case(const Case& what, std::uint64_t seed) {
-  OptimizeOptions plain{.function = what.function, .seed = seed};
-  OptimizeOptions tuned = plain, fixed = plain, automatic = plain;
-  tuned.learning_rate = exact_text(best_rate(plain));
+  FunctionRunSpec plain{.function = what.function, .seed = seed};
+  FunctionRunSpec tuned = plain, fixed = plain, automatic = plain;
+  tuned.learning_rate = RateSpec{best_rate(plain)};
   fixed.teleport = automatic.teleport = Schedule::parse(what.teleport);
-  fixed.search = "fixed";
-  fixed.search_rate = what.fixed_rate;
+  fixed.how.search = "fixed";
+  fixed.how.search_rate = what.fixed_rate;
 
   std::vector<Row> rows;
-  const auto add = [&](const char* method, const char* folder, const OptimizeOptions& options) {
+  const auto add = [&](const char* method, const char* folder, const FunctionRunSpec& spec) {
     if (interrupted()) return;
-    rows.push_back({method, folder, Optimization(options)});
-    rows.back().run.run(true, watch);
+    rows.push_back({method, folder, run_function(resolve(spec), true, watch)});
   };
   add("gradient descent", "gd", plain);
   add("  at its best rate", "gd-best-rate", tuned);
@@ -89,18 +87,18 @@ std::string table_text(const std::vector<Row>& rows, const Style& style) {
                    {"cost"}});
   std::string previous;
   for (const Row& row : rows) {
-    const RunSummary& summary = row.run.summary();
-    const std::string function = row.run.options().function;
+    const RunSummary& summary = row.result.summary;
+    const TeleportTally tally(summary.teleports);
+    const std::string& function = row.result.spec.function;
     if (!previous.empty() && function != previous) table.add_gap();
-    const bool teleports = !summary.teleports.empty();
-    table.add(
-        {function == previous ? "" : function, row.method,
-         fmt::format("{:.3g}", *row.run.constant_rate()), fmt::format("{}", summary.steps),
-         fmt::format("{:.4g}", summary.final_loss), fmt::format("{:.4g}", summary.final_grad_sq),
-         teleports ? fmt::format("{} of {}", summary.accepted_teleports(), summary.teleports.size())
-                   : "",
-         teleports ? fmt::format("{:.0e}", TeleportTally(summary.teleports).largest_drift) : "",
-         fmt::format("{:.0f}", summary.evaluations)});
+    const bool teleports = tally.total() > 0;
+    table.add({function == previous ? "" : function, row.method,
+               fmt::format("{:.3g}", *row.result.spec.learning_rate->constant()),
+               fmt::format("{}", summary.steps), fmt::format("{:.4g}", summary.final_loss),
+               fmt::format("{:.4g}", summary.final_grad_sq),
+               teleports ? fmt::format("{} of {}", tally.accepted, tally.total()) : "",
+               teleports ? fmt::format("{:.0e}", tally.largest_drift) : "",
+               fmt::format("{:.0f}", summary.evaluations)});
     previous = function;
   }
   return table.text(style);
@@ -131,18 +129,20 @@ std::string explanation() {
 std::string summary_json(const std::vector<Row>& rows, std::uint64_t seed, bool complete) {
   Json list = Json::array();
   for (const Row& row : rows) {
-    const RunSummary& summary = row.run.summary();
-    list.push_back({{"function", row.run.options().function},
+    const RunSummary& summary = row.result.summary;
+    const TeleportTally tally(summary.teleports);
+    const std::string& function = row.result.spec.function;
+    list.push_back({{"function", function},
                     {"method", row.method.substr(row.method.find_first_not_of(" +"))},
-                    {"folder", row.run.options().function + "/" + row.folder},
+                    {"folder", function + "/" + row.folder},
                     {"status", to_string(summary.status)},
-                    {"learning_rate", *row.run.constant_rate()},
+                    {"learning_rate", *row.result.spec.learning_rate->constant()},
                     {"steps", summary.steps},
                     {"final_loss", json_number(summary.final_loss)},
                     {"final_grad_sq", json_number(summary.final_grad_sq)},
-                    {"teleports", summary.teleports.size()},
-                    {"accepted", summary.accepted_teleports()},
-                    {"drift", json_number(TeleportTally(summary.teleports).largest_drift)},
+                    {"teleports", tally.total()},
+                    {"accepted", tally.accepted},
+                    {"drift", json_number(tally.largest_drift)},
                     {"evaluations", json_number(summary.evaluations)},
                     {"seconds", summary.seconds}});
   }
@@ -157,25 +157,35 @@ std::string time_stamped_directory() {
   return fmt::format("runs/demo-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
-int run_demo(const Given& given) {
-  const bool quiet = given.is_on("quiet"), json = given.is_on("json");
-  const auto seed = given.read("seed", parse_seed).value_or(OptimizeOptions{}.seed);
-  RunDirectory directory(given.text("out").value_or(time_stamped_directory()), given.is_on("force"),
-                         given.origin("out"));
+struct DemoOptions {
+  std::uint64_t seed = FunctionRunSpec{}.seed;
+};
+
+const OptionTable<DemoOptions>& demo_options() {
+  static const OptionTable<DemoOptions> table{
+      row({"seed", "N", "seed of the random numbers in searches"}, &DemoOptions::seed, as_seed())};
+  return table;
+}
+
+int run_demo(const Arguments& arguments) {
+  const OutputOptions output = read_output_options(arguments);
+  const std::uint64_t seed = demo_options().read(arguments).seed;
+  RunDirectory directory(output.out.value_or(time_stamped_directory()), output.force, "--out");
   std::vector<Row> rows;
   for (const Case& what : cases) {
     for (Row& row : run_case(what, seed)) rows.push_back(std::move(row));
   }
   for (const Row& row : rows) {
-    write_run(row.run, directory, std::filesystem::path(row.run.options().function) / row.folder);
+    write_run(row.result, directory, std::filesystem::path(row.result.spec.function) / row.folder);
   }
   const bool complete = !interrupted();
   const std::string summary = summary_json(rows, seed, complete);
   directory.write("summary.json", summary);
-  print(json ? summary : heading + table_text(rows, Style::for_stdout()) + explanation());
-  if (!quiet)
+  print(output.json ? summary : heading + table_text(rows, Style::for_stdout()) + explanation());
+  if (!output.quiet) {
     print_error(
         fmt::format("\nTraces, certificates and configurations: {}\n", directory.path().string()));
+  }
   return complete ? exit_done : exit_interrupted;
 }
 
@@ -190,14 +200,11 @@ Command demo_command() {
           "gradient descent: alone, alone at its best learning rate, with teleportation as in the\n"
           "paper, and with Symport's own. Prints a table and writes every run to a directory.",
       .examples = "symport demo\nsymport demo --out runs/demo --force",
-      .positionals = {},
-      .options = {{"seed", "N",
-                   fmt::format("seed of the random numbers in searches (default {})",
-                               OptimizeOptions{}.seed)},
-                  {"out", "DIR", "where to write (default: runs/demo-DATE-TIME)", "Output"},
-                  common::force(),
-                  common::json(),
-                  common::quiet()},
+      .options = joined({demo_options().options(),
+                         output_flags({{"out", "where to write (default: runs/demo-DATE-TIME)"},
+                                       "force",
+                                       "json",
+                                       "quiet"})}),
       .run = run_demo};
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "commands/list.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/output_options.hpp"
+#include "commands/all.hpp"
 #include "lab/data/catalog.hpp"
-#include "lab/options/network.hpp"
 #include "lab/options/registry.hpp"
 #include "lab/text/json_forms.hpp"
 #include "terminal/terminal.hpp"
@@ -85,10 +84,9 @@ Command list_command() {
               "the functions, symmetries, optimizers, searches, objectives and data sets there are",
           .details = "Prints every name that the other commands understand.",
           .examples = "symport list\nsymport list --json",
-          .positionals = {},
-          .options = {common::json()},
-          .run = [](const Given& given) -> int {
-            print(given.is_on("json") ? as_json() : as_text(Style::for_stdout()));
+          .options = output_flags({"json"}),
+          .run = [](const Arguments& arguments) -> int {
+            print(read_output_options(arguments).json ? as_json() : as_text(Style::for_stdout()));
             return exit_done;
           }};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "commands/optimize.hpp"
+#include "commands/texts.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {
@@ -71,28 +71,28 @@ std::string teleport_table(const std::vector<Certificate>& teleports, const Styl
 
 }  // namespace
 
-std::string optimize_text(const Optimization& run, const Style& style) {
-  const RunSummary& summary = run.summary();
-  const TestFunction& function = *run.problem().function;
+std::string optimize_text(const FunctionResult& result, const Style& style) {
+  const RunSummary& summary = result.summary;
+  const FunctionRunSpec& spec = result.spec;
   std::string text;
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("{:<14}{}\n", name, value);
   };
-  line("function", fmt::format("{}: {}", run.problem().specification, function.formula()));
+  line("function", fmt::format("{}: {}", full_specification(spec.function), result.formula));
   line("optimizer",
-       fmt::format("{}, learning rate {}", run.options().optimizer, *run.options().learning_rate));
+       fmt::format("{}, learning rate {}", spec.optimizer, spec.learning_rate->text()));
   const std::string status = status_text(summary);
   line("status", summary.status == RunStatus::diverged ? style.bad(status) : status);
   line("final loss", style.bold(fmt::format("{:.9g}", summary.final_loss)) +
-                         fmt::format("  (the minimum is {:.3g})", function.minimum()));
+                         fmt::format("  (the minimum is {:.3g})", result.minimum));
   line("|gradient|^2", fmt::format("{:.9g}", summary.final_grad_sq));
-  line("x", point_text(run.x()));
+  line("x", point_text(result.x));
   line("cost", fmt::format("{:.6g} gradients or their equivalent, {}", summary.evaluations,
                            time_text(summary.seconds)));
   if (summary.teleports.empty()) return text;
-  line("teleports", fmt::format("{} of {} accepted; search {}, objective {}",
-                                summary.accepted_teleports(), summary.teleports.size(),
-                                run.options().search, to_string(*run.options().objective)));
+  line("teleports",
+       fmt::format("{} of {} accepted; search {}, objective {}", summary.accepted_teleports(),
+                   summary.teleports.size(), spec.how.search, to_string(*spec.how.objective)));
   return text + "\n" + teleport_table(summary.teleports, style);
 }
 

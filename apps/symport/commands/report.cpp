@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "commands/report.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/output_options.hpp"
+#include "commands/all.hpp"
 #include "lab/report/page.hpp"
 #include "lab/report/pictures.hpp"
 #include "lab/report/run_report.hpp"
-#include "lab/runs/run_directory.hpp"
+#include "lab/runs/run_reader.hpp"
 #include "lab/text/json_forms.hpp"
 #include "symport/data/atomic_file.hpp"
 #include "terminal/terminal.hpp"
@@ -46,7 +46,7 @@ Json json_series(const report::HeatMap& figure) {
   return Json::array({{{"name", figure.value.key}, {"points", figure.values.size()}}});
 }
 
-std::string as_text(const report::Report& report, const Style& style) {
+std::string report_text(const report::Report& report, const Style& style) {
   std::string text;
   for (const report::Section& section : report.sections) {
     text += style.bold(section.title) + "\n";
@@ -62,7 +62,7 @@ std::string as_text(const report::Report& report, const Style& style) {
   return text;
 }
 
-std::string as_json(const report::Report& report, const std::string& file) {
+std::string report_json(const report::Report& report, const std::string& file) {
   Json json{{"file", file}, {"title", report.title}, {"figures", Json::array()}};
   for (const report::Section& section : report.sections) {
     for (const report::Figure& any : section.figures) {
@@ -81,38 +81,56 @@ std::string as_json(const report::Report& report, const std::string& file) {
   return json_text(json);
 }
 
-int run_report_command(const Given& given) {
-  const std::vector<std::string> directories = given.list("dir");
-  if (directories.empty()) {
-    throw UsageError("DIR", "missing, allowed are directories made by --out of optimize and train");
-  }
-  const fs::path file = given.text("out").value_or(usual_file);
-  const bool force = given.is_on("force"), json = given.is_on("json"), quiet = given.is_on("quiet");
-  if (fs::exists(file) && !force) {
-    throw UsageError(given.origin("out"),
-                     fmt::format("'{}' exists; --force replaces it", file.string()));
-  }
-  const std::vector<report::Run> runs = report::read_runs(directories);
-  const report::Report content = report::run_report(runs, given.text("title").value_or(""));
+struct ReportOptions {
+  std::vector<std::string> directories{};
+  std::string title{};
+};
 
-  if (const auto path = given.text("figures")) {
-    if (fs::exists(fs::path(*path) / "summary.json")) {
-      throw UsageError(given.origin("figures"),
-                       fmt::format("found '{}', a run directory, allowed is another", *path));
+const OptionTable<ReportOptions>& report_options() {
+  using S = ReportOptions;
+  static const OptionTable<S> table{
+      row({.name = "dir",
+           .value = "DIR...",
+           .help = "run directories, or directories that hold some",
+           .positional = true,
+           .many = true},
+          &S::directories, as_text()),
+      row({"title", "TEXT", "heading of the page (default: the problems' names)", "Output"},
+          &S::title, as_text()),
+  };
+  return table;
+}
+
+int run_report_command(const Arguments& arguments) {
+  const OutputOptions output = read_output_options(arguments);
+  const ReportOptions options = report_options().read(arguments);
+  if (options.directories.empty()) {
+    throw OptionError("dir",
+                      "missing, allowed are directories made by --out of optimize and train");
+  }
+  const fs::path file = output.out.value_or(usual_file);
+  if (fs::exists(file) && !output.force) {
+    throw OptionError("out", fmt::format("'{}' exists; --force replaces it", file.string()));
+  }
+  const report::Report content = report::run_report(read_runs(options.directories), options.title);
+  if (output.figures) {
+    if (fs::exists(fs::path(*output.figures) / "summary.json")) {
+      throw OptionError("figures", fmt::format("found '{}', a run directory, allowed is another",
+                                               *output.figures));
     }
-    RunDirectory figures(*path, force, given.origin("figures"));
+    RunDirectory figures(*output.figures, output.force, "--figures");
     for (const auto& [name, svg] : report::pictures(content)) figures.write(name, svg);
   }
-  blaming(given.origin("out"), [&] { symport::write_file(file, report::page(content)); });
-  print(json ? as_json(content, file.string()) : as_text(content, Style::for_stdout()));
-  if (!quiet) print_error(fmt::format("Written to {}\n", file.string()));
+  for_option("out", [&] { symport::write_file(file, report::page(content)); });
+  print(output.json ? report_json(content, file.string())
+                    : report_text(content, Style::for_stdout()));
+  if (!output.quiet) print_error(fmt::format("Written to {}\n", file.string()));
   return exit_done;
 }
 
 }  // namespace
 
 Command report_command() {
-  const std::string output = "Output";
   return {
       .name = "report",
       .summary = "an HTML page with the figures of some runs, and the figures as SVG files",
@@ -124,14 +142,13 @@ Command report_command() {
       .examples =
           "symport report runs/plain runs/teleport\n"
           "symport report runs --out regression.html --figures pictures --force",
-      .positionals = {{"dir", "DIR...", "run directories, or directories that hold some", "Options",
-                       true}},
-      .options = {{"title", "TEXT", "heading of the page (default: the problems' names)", output},
-                  {"out", "FILE.html", fmt::format("(default {})", usual_file), output},
-                  {"figures", "DIR", "write every figure as SVG into this directory too", output},
-                  {"force", "", "let --out and --figures replace files", output},
-                  common::json(),
-                  common::quiet()},
+      .options =
+          joined({report_options().options(),
+                  output_flags({{"out", fmt::format("(default {})", usual_file), "FILE.html"},
+                                "figures",
+                                {"force", "let --out and --figures replace files"},
+                                "json",
+                                "quiet"})}),
       .run = run_report_command};
 }
 

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
-#include <string>
 
-#include "lab/options/given.hpp"
+#include "cli/output_options.hpp"
 #include "lab/report/report.hpp"
-#include "lab/runs/run_directory.hpp"
 
 namespace symport::cli {
 
@@ -17,14 +14,10 @@ class ReportFile {
  public:
   /// Nothing when it was not asked for. Throws UsageError for a file that exists, unless --force
   /// was given, and for one that cannot be made: both before the work begins.
-  static std::optional<ReportFile> asked_for(const lab::Given& given);
+  static std::optional<ReportFile> asked_for(const OutputOptions& options);
 
   /// Throws OutputError.
   void write(const lab::report::Report& content) const;
-  /// The page that `symport report` makes of a run. Without a directory of its own (null)
-  /// `write_run` puts the run into a temporary one. False, and no page: the run has no row yet.
-  bool write_run(lab::RunDirectory* directory,
-                 const std::function<void(lab::RunDirectory&)>& write_run) const;
 
   const std::filesystem::path& path() const { return path_; }
 

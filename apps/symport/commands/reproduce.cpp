@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
-#include "commands/reproduce.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "commands/data.hpp"
-#include "lab/options/registry.hpp"
+#include "cli/output_options.hpp"
+#include "commands/all.hpp"
+#include "commands/data_fetch.hpp"
 #include "lab/report/page.hpp"
 #include "lab/report/pictures.hpp"
+#include "lab/reproduce/experiment_file.hpp"
 #include "lab/reproduce/experiment_report.hpp"
 #include "lab/reproduce/reproduction.hpp"
-#include "lab/runs/interruption.hpp"
 #include "lab/runs/run_directory.hpp"
 #include "lab/text/json_forms.hpp"
-#include "lab/text/suggestion.hpp"
 #include "symport/search/teleport_tally.hpp"
+#include "symport/statistics/quantile.hpp"
+#include "terminal/interruption.hpp"
 #include "terminal/progress.hpp"
-#include "terminal/terminal.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {
@@ -34,11 +33,38 @@ constexpr const char* usual_out = "runs/reproduce";
 /// Methods with more places than this are told by their expected numbers alone.
 constexpr std::size_t rows_shown = 40;
 
-/// Where the experiments are: ./experiments, else those this program was built with.
-fs::path experiments_directory(const Given& given) {
-  if (const auto path = given.text("experiments")) return *path;
-  if (fs::is_directory("experiments")) return "experiments";
-  return SYMPORT_EXPERIMENTS_DIR;
+struct ReproduceOptions {
+  std::vector<std::string> figures{};
+  bool quick = false, full = false;
+  bool resume = false;
+  std::optional<std::string> experiments = std::nullopt;
+  std::optional<std::string> data_dir = std::nullopt;
+
+  /// Where the experiments are: ./experiments, else those this program was built with.
+  fs::path directory() const {
+    if (experiments) return *experiments;
+    return fs::is_directory("experiments") ? "experiments" : SYMPORT_EXPERIMENTS_DIR;
+  }
+};
+
+const OptionTable<ReproduceOptions>& reproduce_options() {
+  using S = ReproduceOptions;
+  static const OptionTable<S> table{
+      row({.name = "figure",
+           .value = "FIGURE...",
+           .help = "directories below experiments/ (default: all of them)",
+           .positional = true,
+           .many = true},
+          &S::figures, as_text()),
+      row({"quick", "", "small sizes, minutes (the default)", "Run"}, &S::quick, as_switch()),
+      row({"full", "", "the paper's sizes, hours", "Run"}, &S::full, as_switch()),
+      row({"continue", "", "keep the runs that are complete, go on with the others", "Run"},
+          &S::resume, as_switch()),
+      row({"experiments", "DIR", "where experiments are (default ./experiments)", "Run"},
+          &S::experiments, as_text()),
+      row({"data-dir", "DIR", "where fetched data sets are", "Run"}, &S::data_dir, as_text()),
+  };
+  return table;
 }
 
 /// Fetches what an experiment needs, once; why not, if it cannot be had.
@@ -74,12 +100,7 @@ class DataFetcher {
   std::map<std::string, std::string> failed_;
 };
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2.0;
-}
-
-std::string as_text(const Reproduction& result, const Style& style) {
+std::string reproduction_text(const Reproduction& result, const Style& style) {
   const Experiment& experiment = result.experiment;
   std::string text =
       style.bold(experiment.name + ": " + experiment.title) + "\n" + experiment.see + "\n\n";
@@ -88,10 +109,11 @@ std::string as_text(const Reproduction& result, const Style& style) {
     if (result.results.size() > rows_shown) break;
     std::vector<double> losses, seconds;
     TeleportTally tally;
-    for (const report::Run& run : one.seeds) {
-      losses.push_back(run.trace.loss().empty() ? std::nan("") : run.trace.loss().back());
-      seconds.push_back(run.trace["seconds"].empty() ? 0.0 : run.trace["seconds"].back());
-      for (const Certificate& c : run.teleports) tally.add(c);
+    for (const RunRecord& run : one.seeds) {
+      const bool empty = run.trace.rows() == 0;
+      losses.push_back(empty ? std::nan("") : run.trace.loss().back());
+      seconds.push_back(empty ? 0.0 : run.trace["seconds"].back());
+      for (const Certificate& certificate : run.teleports) tally.add(certificate);
     }
     table.add({one.run.name, fmt::format("{}", one.seeds.size()),
                fmt::format("{:.4g}", median(losses)), fmt::format("{:.3g}", median(seconds)),
@@ -111,7 +133,7 @@ std::string as_text(const Reproduction& result, const Style& style) {
   return text + fmt::format("{} s\n\n", std::lround(result.seconds));
 }
 
-Json as_json(const Reproduction& result) {
+Json reproduction_json(const Reproduction& result) {
   Json json{{"figure", result.experiment.name},
             {"title", result.experiment.title},
             {"see", result.experiment.see},
@@ -127,150 +149,181 @@ Json as_json(const Reproduction& result) {
   return json;
 }
 
-std::vector<Experiment> chosen(const Given& given, const fs::path& directory, bool quick) {
+std::vector<Experiment> chosen(const ReproduceOptions& options) {
+  const fs::path directory = options.directory();
   const std::vector<std::string> names = experiment_names(directory);
   std::vector<std::string> wanted;
-  for (const std::string& word : given.list("figure")) {
+  for (const std::string& word : options.figures) {
     const std::size_t before = wanted.size();
     std::copy_if(names.begin(), names.end(), std::back_inserter(wanted),
                  [&](const auto& name) { return name == word || name.starts_with(word + "/"); });
     if (wanted.size() == before) {
-      throw UsageError("FIGURE", fmt::format("found '{}', allowed is {}{}", word, join(names),
-                                             did_you_mean(word, names)));
+      throw OptionError("figure", fmt::format("found '{}', allowed is {}{}", word, join(names),
+                                              did_you_mean(word, names)));
     }
   }
-  if (given.list("figure").empty()) wanted = names;
+  if (options.figures.empty()) wanted = names;
   if (wanted.empty()) {
-    throw UsageError(given.origin("experiments"),
-                     fmt::format("there are no experiments in '{}'", directory.string()));
+    throw OptionError("experiments",
+                      fmt::format("there are no experiments in '{}'", directory.string()));
   }
   std::vector<Experiment> list;
-  for (const std::string& name : wanted) list.push_back(read_experiment(directory, name, quick));
+  for (const std::string& name : wanted) {
+    list.push_back(read_experiment(directory, name, !options.full));
+  }
   return list;
 }
 
-int run_reproduce(const Given& given) {
-  const bool full = given.is_on("full"), json = given.is_on("json");
-  if (full && given.is_on("quick")) throw UsageError("--full", "goes without --quick");
-  const std::vector<Experiment> experiments = chosen(given, experiments_directory(given), !full);
-  const fs::path out = given.text("out").value_or(usual_out);
-  const bool go_on = given.is_on("continue");
-  if (go_on && given.is_on("force")) throw UsageError("--continue", "goes without --force");
-  const auto figures = given.text("figures");
-  for (const Experiment& experiment : experiments) {
-    require_places(experiment, out, given.origin("out"));
-  }
-  if (!go_on) {
-    const bool force = given.is_on("force");
-    const RunDirectory check(out, force, given.origin("out"));
-    if (figures) RunDirectory(*figures, force, given.origin("figures"));
-    for (const Experiment& experiment : experiments) remove_earlier_runs(experiment, out);
+/// Runs experiments one after the other and gathers what there is to say about them.
+class Reproducer {
+ public:
+  Reproducer(const ReproduceOptions& options, const OutputOptions& output)
+      : options_(options),
+        output_(output),
+        out_(output.out.value_or(usual_out)),
+        fetcher_(options.data_dir, output.shows_progress()) {}
+
+  /// Makes room for the runs.
+  void prepare(const std::vector<Experiment>& experiments) const {
+    for (const Experiment& experiment : experiments) require_places(experiment, out_, "--out");
+    if (options_.resume) return;
+    const RunDirectory check(out_, output_.force, "--out");
+    if (output_.figures) RunDirectory(*output_.figures, output_.force, "--figures");
+    for (const Experiment& experiment : experiments) remove_earlier_runs(experiment, out_);
   }
 
-  const bool shown = !given.is_on("quiet") && !given.is_on("no-progress");
-  DataFetcher data(given.text("data-dir"), shown);
-  Json list = Json::array(), without = Json::array();
-  std::vector<std::string> failed, missing, commands;
-  const auto interrupted_exit = [] {
-    print_error("symport reproduce: interrupted; to go on, the same command with --continue\n");
-    return exit_interrupted;
-  };
-  std::size_t missed = 0;
-  for (const Experiment& experiment : experiments) {
+  /// False when it was interrupted.
+  bool run(const Experiment& experiment) {
     try {
-      if (const auto why = data.missing(experiment.data)) {
-        const std::string command = data.command(experiment.data);
-        print_error(fmt::format("{}: {} cannot be fetched now ({}); later: {}\n", experiment.name,
-                                experiment.data, *why, command));
-        missing.push_back(experiment.name);
-        if (std::find(commands.begin(), commands.end(), command) == commands.end()) {
-          commands.push_back(command);
-        }
-        without.push_back({{"figure", experiment.name}, {"fetch", command}});
-        continue;
+      if (const auto why = fetcher_.missing(experiment.data)) {
+        skip(experiment, *why);
+        return true;
       }
     } catch (const FetchInterrupted&) {
-      return interrupted_exit();
+      return false;
     }
-    Progress progress(experiment.name, 1);
-    ReproductionOptions options{.out = out, .data_directory = given.text("data-dir")};
+    const std::optional<Reproduction> result = run_with_progress(experiment);
+    if (!result) return false;
+    const auto wrong = std::count_if(result->outcomes.begin(), result->outcomes.end(),
+                                     [](const Outcome& outcome) { return !outcome.met(); });
+    missed_ += static_cast<std::size_t>(wrong);
+    if (wrong > 0) failed_.push_back(experiment.name);
+    if (!output_.json) print(reproduction_text(*result, Style::for_stdout()));
+    list_.push_back(reproduction_json(*result));
+    write_page(*result);
+    return true;
+  }
+
+  int finish() {
+    const bool good = missed_ == 0 && missing_.empty();
+    if (output_.json) {
+      print(json_text(
+          Json{{"met", good}, {"figures", std::move(list_)}, {"without", std::move(without_)}}));
+    }
+    if (!output_.quiet) print_error(fmt::format("Written to {}\n", out_.string()));
+    if (missed_ > 0) {
+      print_error(fmt::format("symport reproduce: {} of the expected numbers {} outside, in {}\n",
+                              missed_, missed_ == 1 ? "is" : "are", join(failed_)));
+    }
+    if (!missing_.empty()) {
+      print_error(
+          fmt::format("symport reproduce: skipped, data unavailable: {}. To run them: {} && "
+                      "symport reproduce {}\n",
+                      join(missing_), join(commands_, " && "), join(missing_, " ")));
+    }
+    return good ? exit_done : exit_failed;
+  }
+
+ private:
+  void skip(const Experiment& experiment, const std::string& why) {
+    const std::string command = fetcher_.command(experiment.data);
+    print_error(fmt::format("{}: {} cannot be fetched now ({}); later: {}\n", experiment.name,
+                            experiment.data, why, command));
+    missing_.push_back(experiment.name);
+    if (std::find(commands_.begin(), commands_.end(), command) == commands_.end()) {
+      commands_.push_back(command);
+    }
+    without_.push_back({{"figure", experiment.name}, {"fetch", command}});
+  }
+
+  std::optional<Reproduction> run_with_progress(const Experiment& experiment) {
+    Progress progress({.shown = output_.shows_progress()});
+    ReproductionOptions options{.out = out_, .data_directory = options_.data_dir};
+    options.keep_going = [] { return !interrupted(); };
     options.warn = [](const std::string& text) { print_error(text + "\n"); };
-    if (shown) {
-      options.begins = [&](const std::string& what) {
-        progress.message(experiment.name + ": " + what);
-      };
-    }
-    const std::optional<Reproduction> result = reproduce(experiment, options);
-    if (!result) return interrupted_exit();
-    const auto wrong =
-        static_cast<std::size_t>(std::count_if(result->outcomes.begin(), result->outcomes.end(),
-                                               [](const Outcome& o) { return !o.met(); }));
-    missed += wrong;
-    if (wrong > 0) failed.push_back(experiment.name);
-    if (!json) print(as_text(*result, Style::for_stdout()));
-    list.push_back(as_json(*result));
-    const report::Report page = experiment_report(*result);
-    RunDirectory place(out, true, given.origin("out"));
-    place.write(page_of(experiment), report::page(page));
-    if (figures) {
-      std::string prefix = experiment.name + "-";
-      std::replace(prefix.begin(), prefix.end(), '/', '-');
-      RunDirectory pictures(*figures, true, given.origin("figures"));
-      for (const auto& [name, svg] : report::pictures(page)) pictures.write(prefix + name, svg);
-    }
+    options.begins = [&](const std::string& what) {
+      if (progress.shown()) progress.message(experiment.name + ": " + what);
+    };
+    return reproduce(experiment, data_, options);
   }
-  const bool good = missed == 0 && missing.empty();
-  if (json) {
-    print(json_text(Json{{"met", good}, {"figures", std::move(list)}, {"without", without}}));
+
+  void write_page(const Reproduction& result) const {
+    const std::string& name = result.experiment.name;
+    const report::Report page = experiment_report(result);
+    RunDirectory place(out_, true, "--out");
+    place.write(page_of(result.experiment), report::page(page));
+    if (!output_.figures) return;
+    std::string prefix = name + "-";
+    std::replace(prefix.begin(), prefix.end(), '/', '-');
+    RunDirectory figures(*output_.figures, true, "--figures");
+    for (const auto& [file, svg] : report::pictures(page)) figures.write(prefix + file, svg);
   }
-  if (!given.is_on("quiet")) print_error(fmt::format("Written to {}\n", out.string()));
-  if (missed > 0) {
-    print_error(fmt::format("symport reproduce: {} of the expected numbers {} outside, in {}\n",
-                            missed, missed == 1 ? "is" : "are", join(failed)));
+
+  const ReproduceOptions& options_;
+  const OutputOptions& output_;
+  fs::path out_;
+  DataFetcher fetcher_;
+  DataCache data_{};
+  Json list_ = Json::array(), without_ = Json::array();
+  std::vector<std::string> failed_{}, missing_{}, commands_{};
+  std::size_t missed_ = 0;
+};
+
+int run_reproduce(const Arguments& arguments) {
+  const OutputOptions output = read_output_options(arguments);
+  const ReproduceOptions options = reproduce_options().read(arguments);
+  if (options.full && options.quick) throw OptionError("full", "cannot be combined with --quick");
+  if (options.resume && output.force) {
+    throw OptionError("continue", "cannot be combined with --force");
   }
-  if (!missing.empty()) {
-    print_error(
-        fmt::format("symport reproduce: without data: {}; to make up for it: {} && symport "
-                    "reproduce {}\n",
-                    join(missing), join(commands, " && "), join(missing, " ")));
+  const std::vector<Experiment> experiments = chosen(options);
+  Reproducer reproducer(options, output);
+  reproducer.prepare(experiments);
+  for (const Experiment& experiment : experiments) {
+    if (reproducer.run(experiment)) continue;
+    print_error("symport reproduce: interrupted; to go on, run the same command with --continue\n");
+    return exit_interrupted;
   }
-  return good ? exit_done : exit_failed;
+  return reproducer.finish();
 }
 
 }  // namespace
 
 Command reproduce_command() {
-  const std::string run = "Run", output = "Output";
   return {
       .name = "reproduce",
       .summary = "run the experiments of the paper, and compare what comes out",
       .details =
-          "Runs every method of an experiment with every seed, prints what came out beside "
-          "what was\nexpected, and exits with 1 when a number is outside its interval. Each "
-          "run has a directory\nof its own, each experiment a page (see symport report). Data sets "
-          "are fetched; where one\ncannot be, the other experiments are run, and the exit code is "
-          "1.",
+          "Runs every method of an experiment with every seed, prints the numbers it found next "
+          "to\n"
+          "those expected, and exits with 1 when one is outside its interval. Each run has a\n"
+          "directory of its own, each experiment a page (see symport report). Data sets are "
+          "fetched;\n"
+          "where one cannot be, the other experiments are run, and the exit code is 1.",
       .examples =
           "symport reproduce\n"
           "symport reproduce fig2 fig8 --figures pictures\n"
           "symport reproduce fig4 --full --out runs/fig4\n"
           "symport reproduce fig4 --full --out runs/fig4 --continue",
-      .positionals = {{"figure", "FIGURE...",
-                       "directories below experiments/ (default: all of them)", "Options", true}},
-      .options = {{"quick", "", "small sizes, minutes (the default)", run},
-                  {"full", "", "the paper's sizes, hours", run},
-                  {"continue", "", "keep the runs that are complete, go on with the others", run},
-                  {"experiments", "DIR", "where experiments are (default ./experiments)", run},
-                  {"data-dir", "DIR", "where fetched data sets are", run},
-                  {"figures", "DIR", "write every figure as SVG into this directory too", output},
-                  {"out", "DIR", fmt::format("(default {})", usual_out), output},
-                  {"force", "",
-                   "let --out and --figures replace the files of an earlier reproduction; all "
-                   "others stay",
-                   output},
-                  common::json(),
-                  common::quiet(),
-                  common::no_progress()},
+      .options = joined({reproduce_options().options(),
+                         output_flags({"figures",
+                                       {"out", fmt::format("(default {})", usual_out)},
+                                       {"force",
+                                        "let --out and --figures replace the files of an earlier "
+                                        "reproduction; all others stay"},
+                                       "json",
+                                       "quiet",
+                                       "no-progress"})}),
       .run = run_reproduce};
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "lab/text/parse_numbers.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -16,10 +15,8 @@ constexpr const char* erase_line = "\r\033[K";
 
 }  // namespace
 
-Progress::Progress(std::string title, Index steps, const Options& options)
-    : title_(std::move(title)),
-      steps_(steps),
-      options_(options),
+Progress::Progress(const Options& options)
+    : options_(options),
       on_terminal_(stderr_is_terminal()),
       next_(on_terminal_ ? options.first : options.line_interval) {}
 
@@ -27,20 +24,15 @@ Progress::~Progress() {
   if (drawn_) print_progress(erase_line);
 }
 
-std::string Progress::line(const TraceRow& row) const {
-  const double done = static_cast<double>(row.step) / static_cast<double>(steps_);
-  const double left = done > 0.0 ? row.seconds * (1.0 - done) / done : 0.0;
-  return fmt::format("{}: step {} of {} ({:.0f} %), loss {:.4g}, {} left", title_, row.step, steps_,
-                     100.0 * done, row.loss, lab::duration_text(left));
+double Progress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
 }
 
-void Progress::update(const TraceRow& row) {
-  update(row.seconds, [&] { return line(row); });
-}
-
-void Progress::update(double seconds, const std::function<std::string()>& line, bool plain_lines) {
-  if (!options_.shown || seconds < next_) return;
-  next_ = seconds + (on_terminal_ ? options_.interval : options_.line_interval);
+void Progress::update(const std::function<std::string()>& line, bool plain_lines) {
+  if (!options_.shown) return;
+  const double now = seconds();
+  if (now < next_) return;
+  next_ = now + (on_terminal_ ? options_.interval : options_.line_interval);
   if (!on_terminal_) {
     if (plain_lines) print_progress(line() + "\n");
     return;
@@ -53,6 +45,21 @@ void Progress::update(double seconds, const std::function<std::string()>& line, 
 void Progress::message(const std::string& line) {
   print_progress((drawn_ ? erase_line : "") + line + "\n");
   drawn_ = false;
+}
+
+void Progress::begin(std::string stage) {
+  stage_ = std::move(stage);
+  stage_began_ = next_ = seconds();
+  if (options_.shown && !on_terminal_) print_progress(stage_ + "\n");
+  tick();
+}
+
+void Progress::tick() {
+  const auto line = [&] {
+    const auto whole = static_cast<long>(seconds() - stage_began_);
+    return whole > 0 ? fmt::format("{}, {} s", stage_, whole) : stage_;
+  };
+  update(line, false);
 }
 
 std::string Progress::bar(double part) {

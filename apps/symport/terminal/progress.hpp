@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
-#include "symport/training/trace.hpp"
-
 namespace symport::cli {
 
-/// How a long run is getting on, on stderr: one line that is renewed on a terminal (from the first
-/// second on, erased at the end), a line of its own now and then elsewhere. Short runs show
-/// nothing.
+/// The progress of long work, on stderr: on a terminal one line that is renewed, and erased at the
+/// end; elsewhere a line of its own now and then. Short work shows nothing.
 class Progress {
  public:
   struct Options {
@@ -20,32 +18,35 @@ class Progress {
     double line_interval = 10;  ///< seconds between lines where there is no terminal
   };
 
-  Progress(std::string title, Index steps) : Progress(std::move(title), steps, Options()) {}
-  Progress(std::string title, Index steps, const Options& options);
+  explicit Progress(const Options& options);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void update(const TraceRow& row);
-  /// The same for work that words its line itself; `seconds` since its start. Without a terminal
-  /// there are lines only if `plain_lines`.
-  void update(double seconds, const std::function<std::string()>& line, bool plain_lines = true);
+  /// Shows `line` if it is time to. Without a terminal there are lines only if `plain_lines`.
+  void update(const std::function<std::string()>& line, bool plain_lines = true);
   /// A line that stays.
   void message(const std::string& line);
 
+  /// Work in stages: the line says which one and, after a second, for how long; elsewhere there is
+  /// a line for each. To be renewed by `tick`, often.
+  void begin(std::string stage);
+  void tick();
+
+  double seconds() const;  ///< since the beginning
+  bool shown() const { return options_.shown; }
   bool on_terminal() const { return on_terminal_; }
   /// "[=====>    ]" for a part between 0 and 1.
   static std::string bar(double part);
 
  private:
-  std::string line(const TraceRow& row) const;
-
-  std::string title_;
-  Index steps_;
   Options options_;
   bool on_terminal_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   double next_;         ///< seconds at which to show something again
   bool drawn_ = false;  ///< there is a line to erase
+  std::string stage_{};
+  double stage_began_ = 0.0;
 };
 
 }  // namespace symport::cli

@@ -11,7 +11,7 @@ namespace symport::cli {
 void print(std::string_view text);
 /// Errors and messages, as well as stderr takes them.
 void print_error(std::string_view text);
-/// How a run gets on: what stderr does not take at once (a pipe that nobody reads) is dropped, so
+/// Progress: what stderr does not take at once (a pipe that nobody reads) is dropped, so
 /// that a stalled reader cannot stop the run.
 void print_progress(std::string_view text);
 

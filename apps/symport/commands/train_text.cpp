@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "commands/texts.hpp"
+#include "symport/search/teleport_tally.hpp"
+#include "terminal/text_table.hpp"
+
+namespace symport::cli {
+
+using namespace lab;
+
+namespace {
+
+constexpr std::size_t rows_shown = 12;
+
+std::string row_table(const Trace& trace, const Style& style) {
+  TextTable table({{std::string(to_string(trace.unit))},
+                   {"train loss"},
+                   {"valid loss"},
+                   {"accuracy"},
+                   {"|gradient|^2"},
+                   {"seconds"}});
+  const auto number = [](double value) {
+    return std::isnan(value) ? std::string("-") : fmt::format("{:.5g}", value);
+  };
+  const std::size_t count = trace.rows.size();
+  const std::size_t stride = std::max<std::size_t>(1, (count + rows_shown - 2) / rows_shown);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % stride != 0 && i + 1 != count) continue;
+    const TraceRow& row = trace.rows[i];
+    const Index index = trace.unit == RowUnit::epoch ? row.epoch : row.step;
+    table.add({fmt::format("{}", index), number(row.loss), number(row.valid_loss),
+               number(row.valid_accuracy), number(row.grad_sq),
+               fmt::format("{:.3f}", row.seconds)});
+  }
+  return table.text(style);
+}
+
+}  // namespace
+
+std::string train_text(const NetworkResult& result, const Style& style) {
+  std::string text = row_table(result.summary.trace, style);
+  if (result.test_samples > 0) {
+    text +=
+        fmt::format("\ntest set of {} samples: loss {:.5g}", result.test_samples, result.test_loss);
+    if (!std::isnan(result.test_accuracy)) {
+      text += fmt::format(", {:.2f} % right", 100.0 * result.test_accuracy);
+    }
+    text += "\n";
+  }
+  const TeleportTally tally(result.summary.teleports);
+  if (tally.total() == 0) return text;
+  text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
+                      tally.total(), result.spec.how.symmetry, tally.accepted, tally.largest_drift,
+                      result.loss_invariant ? "" : " (not loss-invariant)");
+  if (tally.at_rounding_level > 0) {
+    text += fmt::format("{} with the loss at rounding level; largest relative change {:.3g}\n",
+                        tally.at_rounding_level, tally.largest_relative_change);
+  }
+  if (tally.first_refusal) {
+    text += fmt::format("first refusal, at step {}: {}\n", tally.first_refusal->step,
+                        tally.first_refusal->reason);
+  }
+  return text;
+}
+
+}  // namespace symport::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lab/options/option_table.hpp"
+#include "lab/options/registry.hpp"
+
+namespace symport::lab {
+
+/// The group of all options that matter only where there are teleports.
+inline constexpr const char* teleport_group = "Teleportation";
+
+/// How the destination of a teleport is found and accepted: what functions and networks share.
+/// Unset: the search, the symmetry or the optimizer decides.
+struct TeleportSpec {
+  std::string search = "auto";
+  std::optional<Index> search_steps = std::nullopt;
+  std::optional<double> search_rate = std::nullopt;
+  std::optional<ObjectiveKind> objective = std::nullopt;
+  double bound = Teleportation<double>{}.bound;
+  std::optional<double> cap = std::nullopt;
+  StatePolicy state = Teleportation<double>{}.state;
+};
+const OptionTable<TeleportSpec>& teleport_options();
+
+/// The search that `spec` names, and its numbers in `spec` where they were open. Throws OptionError
+/// for a number that the search does not have.
+std::unique_ptr<Search> resolve_search(TeleportSpec& spec);
+
+/// The same of a network, which has several symmetries.
+struct NetworkTeleportSpec {
+  std::string symmetry = "gl";
+  TeleportSpec how{};
+  std::optional<double> kappa = std::nullopt;  ///< unset: auto
+  bool allow_partial_batch = false;
+};
+const OptionTable<NetworkTeleportSpec>& network_teleport_options();
+
+/// Symmetry and search of a teleport, with nothing left open.
+template <Real Scalar>
+struct TeleportPlan {
+  NetworkTeleportSpec spec;
+  std::unique_ptr<BasicSymmetry<Scalar>> symmetry;
+  std::unique_ptr<Search> search;
+
+  Teleportation<Scalar> teleportation(Schedule schedule) const {
+    return {.symmetry = symmetry.get(),
+            .search = search.get(),
+            .schedule = std::move(schedule),
+            .state = spec.how.state,
+            .objective = spec.how.objective,
+            .bound = spec.how.bound,
+            .cap = spec.how.cap};
+  }
+};
+
+/// Throws OptionError where the options do not fit together.
+template <Real Scalar>
+TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& spec);
+
+/// Calls `action`, in which a symmetry meets a network. An InvalidArgument about the activation is
+/// one about that option, any other about the symmetry.
+template <class Action>
+decltype(auto) for_symmetry(Action&& action) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const InvalidArgument& error) {
+    throw OptionError(error.field() == "activation" ? "activation" : "symmetry", error.detail());
+  }
+}
+
+}  // namespace symport::lab

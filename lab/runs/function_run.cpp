@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "lab/runs/function_run.hpp"
+
+namespace symport::lab {
+
+namespace {
+
+constexpr const char* run_group = "Run";
+
+/// A function's name; a configuration file has all its parameters.
+Codec<std::string> as_function() {
+  return {[](const std::string& text) { return text; },
+          [](const std::string& text) {
+            return ConfigValue(text.empty() ? text : full_specification(text));
+          }};
+}
+
+/// Throws unless the search can work on the orbits of this function.
+void require_fitting_search(const FunctionRun& run) {
+  const auto orbit = run.problem.symmetry->orbit(*run.problem.function, run.start());
+  if (run.search->fits(*orbit)) return;
+  throw OptionError(
+      "search", fmt::format("found '{}', which does not fit the symmetry {} of {}; allowed is {}",
+                            run.spec.how.search, run.problem.symmetry->name(),
+                            run.problem.specification, join(fitting_searches(*orbit))));
+}
+
+}  // namespace
+
+const OptionTable<FunctionRunSpec>& function_run_options() {
+  using S = FunctionRunSpec;
+  static const OptionTable<S> table = [] {
+    OptionTable<S> rows{
+        row({.name = "function",
+             .value = "FUNCTION",
+             .help = "its name, with parameters if you like: ellipse:10",
+             .positional = true},
+            &S::function, as_function()),
+        row({"start", "X1,X2,...", "starting point (default: the function's own)", run_group},
+            &S::start, as_numbers()),
+        row({"optimizer", "NAME", join(names_of(optimizers())), run_group}, &S::optimizer,
+            as_name_of(optimizers())),
+        row({"lr", "RATE|auto",
+             "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or auto, which "
+             "measures the step (gd only) (default: the function's own)",
+             run_group},
+            &S::learning_rate, as_rate()),
+        row({"steps", "N", "number of steps (default: the function's own)", run_group,
+             Role::length},
+            &S::steps, as_whole()),
+        row({"seed", "N", "seed of the random numbers in searches", run_group}, &S::seed,
+            as_seed()),
+        row({"teleport", "SCHEDULE",
+             "steps before which to teleport: 5 | 0,10,20 | 0..40:10 | every:100 | every:100+99 | "
+             "never",
+             teleport_group},
+            &S::teleport, as_schedule()),
+    };
+    rows.include(teleport_options(), &S::how);
+    return rows;
+  }();
+  return table;
+}
+
+LearningRate FunctionRun::learning_rate() const {
+  if (spec.learning_rate->rate) return *spec.learning_rate->rate;
+  return problem.function->usual_run().learning_rate;  // where the curvature gives none
+}
+
+Vector FunctionRun::start() const {
+  return Eigen::Map<const Vector>(spec.start->data(), std::ssize(*spec.start));
+}
+
+FunctionRun resolve(const FunctionRunSpec& asked) {
+  FunctionRun run{
+      asked, for_option("function", [&] { return make_problem(asked.function); }), {}, {}};
+  FunctionRunSpec& spec = run.spec;
+  const TestFunction& function = *run.problem.function;
+  const UsualRun usual = function.usual_run();
+  if (!spec.learning_rate) spec.learning_rate = RateSpec{usual.learning_rate};
+  if (!spec.steps) spec.steps = usual.steps;
+  if (!spec.start) {
+    const Vector start = function.start();
+    spec.start.emplace(start.begin(), start.end());
+  }
+  if (std::ssize(*spec.start) != function.dimension()) {
+    throw OptionError("start", fmt::format("found {} number{}, allowed is {}, the dimension of {}",
+                                           spec.start->size(), spec.start->size() == 1 ? "" : "s",
+                                           function.dimension(), run.problem.specification));
+  }
+  run.optimizer =
+      make_optimizer<double>(spec.optimizer, spec.learning_rate->automatic(), function.dimension());
+  run.search = resolve_search(spec.how);
+  require_fitting_search(run);
+  if (!spec.how.objective) {
+    spec.how.objective = find_entry(searches(), spec.how.search).objective(*run.optimizer);
+  }
+  if (!spec.how.cap) spec.how.cap = default_cap(*spec.how.objective);
+  return run;
+}
+
+FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher) {
+  const FunctionRunSpec& spec = run.spec;
+  FunctionResult result{
+      spec, run.problem.function->formula(), run.problem.function->minimum(), run.start(), {}};
+  result.summary = train<double>(*run.problem.function, *run.optimizer, result.x,
+                                 {.max_steps = *spec.steps,
+                                  .learning_rate = run.learning_rate(),
+                                  .teleport = {.symmetry = run.problem.symmetry.get(),
+                                               .search = run.search.get(),
+                                               .schedule = spec.teleport,
+                                               .state = spec.how.state,
+                                               .objective = spec.how.objective,
+                                               .bound = spec.how.bound,
+                                               .cap = spec.how.cap},
+                                  .seed = spec.seed,
+                                  .trace = with_trace,
+                                  .watcher = std::move(watcher)});
+  return result;
+}
+
+}  // namespace symport::lab

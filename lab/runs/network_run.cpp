@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+#include "lab/runs/network_run.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lab/options/threads.hpp"
+#include "lab/runs/checkpoint_files.hpp"
+#include "lab/runs/run_config.hpp"
+#include "symport/objectives/mlp_objective.hpp"
+#include "symport/symmetries/refusal.hpp"
+#include "symport/training/mlp_file.hpp"
+#include "symport/training/train.hpp"
+#include "symport/training/train_minibatch.hpp"
+
+namespace symport::lab {
+
+namespace {
+
+/// Steps of full batches between checkpoints; mini-batches have one after every epoch.
+constexpr Index usual_checkpoint_every = 1000;
+/// Random numbers for the weights do not depend on those for the data.
+constexpr std::uint64_t weights_stream = 1;
+/// Samples on which it is tried whether a symmetry fits, where batches are full.
+constexpr std::size_t tried_samples = 1000;
+
+std::vector<Index> first_samples(Index count) {
+  std::vector<Index> samples(static_cast<std::size_t>(count));
+  std::iota(samples.begin(), samples.end(), Index{0});
+  return samples;
+}
+
+/// A network with its parameters, from a file or drawn from the seed.
+template <Real Scalar>
+StoredMlp<Scalar> make_weights(NetworkRunSpec& spec) {
+  if (!spec.weights) {
+    const Mlp network =
+        for_option("layers", [&] { return Mlp(spec.layers, spec.activation, spec.biases); });
+    Random random(spec.seed, weights_stream);
+    return {network, initialize<Scalar>(network, *spec.init, random)};
+  }
+  StoredMlp<Scalar> stored = load_mlp<Scalar>(*spec.weights, spec.activation);
+  const std::vector<Index> widths = stored.network.widths();
+  if (!spec.layers.empty() && spec.layers != widths) {
+    throw OptionError(
+        "layers", fmt::format("found {}, but the weights in '{}' are of {}",
+                              fmt::join(spec.layers, ","), *spec.weights, fmt::join(widths, ",")));
+  }
+  spec.layers = widths;
+  spec.biases = stored.network.biases();
+  return stored;
+}
+
+template <Real Scalar>
+DataSet<Scalar> load_data(const NetworkRunSpec& spec, DataCache& cache) {
+  DataSet<Scalar> set;
+  const DataSource source = parse_data_source(spec.data);
+  if (source.generated) {
+    const SampleSet<> made =
+        source.generated->make(spec.layers.front(), spec.layers.back(),
+                               spec.samples.value_or(source.generated->samples), spec.seed);
+    set.training = samples_of<Scalar>(
+        {made.X.template cast<Scalar>(), made.classes, made.Y.template cast<Scalar>()});
+  } else {
+    set = *cache.open<Scalar>(spec.data, spec.where);
+  }
+  if (spec.test) set.test = cache.open<Scalar>(*spec.test, spec.where, "test")->training;
+  return set;
+}
+
+Split split_samples(const NetworkRunSpec& spec, Index there) {
+  const Index count = spec.samples.value_or(there);
+  if (count > there) {
+    throw OptionError("samples",
+                      fmt::format("found {}, allowed is at most the {} there are", count, there));
+  }
+  if (spec.validation >= count) {
+    throw OptionError("validation",
+                      fmt::format("found {}, allowed is less than the {} samples there are",
+                                  spec.validation, count));
+  }
+  return split(count, spec.validation, spec.seed);
+}
+
+template <Real Scalar>
+void load_into(MlpObjective<Scalar>& objective, const BatchSource<Scalar>& source,
+               std::span<const Index> samples) {
+  MatrixOf<Scalar> X;
+  Targets<Scalar> targets;
+  source.load(samples, X, targets);
+  objective.bind(X, targets);
+}
+
+/// A run in one precision.
+template <Real Scalar>
+class LoadedRun final : public NetworkRun {
+ public:
+  LoadedRun(const NetworkRunSpec& asked, DataCache& cache)
+      : NetworkRun(resolve(asked)),
+        weights_(make_weights<Scalar>(spec_)),
+        data_(load_data<Scalar>(spec_, cache)),
+        split_(split_samples(spec_, data_.training.count())),
+        plan_(plan_teleport<Scalar>(spec_.how)),
+        optimizer_(make_optimizer<Scalar>(spec_.optimizer, spec_.learning_rate->automatic(),
+                                          weights_.w.size())) {
+    if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
+    check_samples();
+    check_symmetry();
+  }
+
+  double start_loss() override {
+    const ThreadScope threads(static_cast<int>(spec_.threads));
+    MlpObjective<Scalar> training = objective();
+    load_into<Scalar>(training, *data_.training.source, split_.training);
+    return training.value(weights_.w);
+  }
+
+  NetworkResult train(const RunPlace& place, const NetworkObserver& observer) override {
+    const ThreadScope threads(static_cast<int>(spec_.threads));
+    tell_of_fewer_threads(threads, observer.warn);
+    std::optional<CheckpointFiles> files;
+    std::optional<Checkpoint<Scalar>> resumed;
+    Checkpointing<Scalar> checkpoints;
+    if (place.directory) {
+      files.emplace(
+          place.directory->path(),
+          CheckpointFiles::Identity{identity_of(spec_), fingerprint(*data_.training.source)});
+      if (place.resume) {
+        resumed = latest_of(*files, observer);
+      } else {
+        files->clear();
+      }
+      place.directory->write("config.toml", config_of(spec_));
+      checkpoints.save = [&](const Checkpoint<Scalar>& at) { save(at, *files, observer); };
+      checkpoints.every =
+          spec_.checkpoint_every.value_or(spec_.minibatch() ? 0 : usual_checkpoint_every);
+      if (resumed) checkpoints.resume = &*resumed;
+    }
+    NetworkResult result =
+        spec_.minibatch() ? run_minibatch(checkpoints, observer) : run_full(checkpoints, observer);
+    if (data_.test && result.summary.status != RunStatus::interrupted) test(result);
+    result.spec = spec_;
+    result.loss_invariant = plan_.symmetry->loss_invariant();
+    result.model = mlp_arrays<Scalar>(weights_.network, weights_.w);
+    return result;
+  }
+
+ private:
+  MlpObjective<Scalar> objective() const { return {weights_.network, *spec_.loss}; }
+  LearningRate learning_rate() const {
+    return spec_.learning_rate->rate.value_or(
+        parse_data_source(spec_.data).usual_run().learning_rate);
+  }
+
+  /// Samples that do not fit network and loss show here, before anything is written.
+  void check_samples() const {
+    MlpObjective<Scalar> tried = objective();
+    const auto check = [&](const Samples<Scalar>& samples, Index count, const char* option) {
+      for_option(option,
+                 [&] { load_into<Scalar>(tried, *samples.source, samples.typical(count)); });
+    };
+    if (data_.test) check(*data_.test, data_.test->count(), spec_.test ? "test" : "data");
+    check(data_.training, spec_.samples.value_or(data_.training.count()), "data");
+  }
+
+  /// So does a symmetry that the network does not have.
+  void check_symmetry() const {
+    if (spec_.teleport.empty()) return;
+    const std::size_t batch = spec_.batch ? static_cast<std::size_t>(*spec_.batch) : tried_samples;
+    MlpObjective<Scalar> tried = objective();
+    load_into<Scalar>(tried, *data_.training.source,
+                      std::span(split_.training).first(std::min(split_.training.size(), batch)));
+    for_symmetry([&] {
+      try {
+        plan_.symmetry->orbit(tried, weights_.w);
+      } catch (const Refusal&) {  // a matter of the batch: each teleport says so
+      }
+    });
+  }
+
+  std::optional<Checkpoint<Scalar>> latest_of(const CheckpointFiles& files,
+                                              const NetworkObserver& observer) const {
+    return for_resume([&]() -> std::optional<Checkpoint<Scalar>> {
+      const auto found = files.load();
+      if (!found) {
+        observer.warn("the run has no checkpoint yet; starting from the beginning");
+        return std::nullopt;
+      }
+      if (!found->complaint.empty()) {
+        observer.warn("the latest checkpoint is damaged; resuming from the previous one:\n  " +
+                      found->complaint);
+      }
+      auto checkpoint = checkpoint_from_arrays<Scalar>(found->arrays, found->file.string());
+      const Index done = spec_.minibatch() ? checkpoint.epoch : checkpoint.step;
+      const char* unit = spec_.minibatch() ? "epochs" : "steps";
+      if (checkpoint.w.size() != weights_.w.size() || done > spec_.length()) {
+        throw InvalidArgument(
+            found->file.string(),
+            fmt::format("{} parameters after {} {}", checkpoint.w.size(), done, unit),
+            fmt::format("{} parameters, at most {} {}", weights_.w.size(), spec_.length(), unit));
+      }
+      return checkpoint;
+    });
+  }
+
+  /// Errors in a checkpoint name its file.
+  template <class Action>
+  static auto for_resume(Action&& action) {
+    try {
+      return action();
+    } catch (const InvalidArgument& error) {
+      throw OptionError("resume", error.what());
+    }
+  }
+
+  static void save(const Checkpoint<Scalar>& at, const CheckpointFiles& files,
+                   const NetworkObserver& observer) {
+    try {
+      files.save(checkpoint_arrays(at));
+    } catch (const std::exception& error) {
+      observer.warn(
+          fmt::format("a checkpoint could not be written, the run goes on: {}", error.what()));
+    }
+  }
+
+  /// Algorithm 1.
+  NetworkResult run_full(const Checkpointing<Scalar>& checkpoints,
+                         const NetworkObserver& observer) {
+    MlpObjective<Scalar> training = objective(), validation = objective();
+    load_into<Scalar>(training, *data_.training.source, split_.training);
+    const Index steps = *spec_.steps;
+    TrainOptions<Scalar> options{.max_steps = steps,
+                                 .learning_rate = learning_rate(),
+                                 .teleport = plan_.teleportation(spec_.teleport),
+                                 .seed = spec_.seed};
+    options.checkpoints = checkpoints;
+    options.watcher = [&](const TraceRow& row) {
+      return observer.watch({.step = row.step,
+                             .steps = steps,
+                             .samples_a_step = training.samples(),
+                             .loss = row.loss,
+                             .evaluations = row.evaluations,
+                             .seconds = row.seconds});
+    };
+    if (!split_.validation.empty()) {
+      load_into<Scalar>(validation, *data_.training.source, split_.validation);
+      options.validate = [&](In<Scalar> w) {
+        const Score score = validation.score(w);
+        return Validation{score.loss, score.accuracy};
+      };
+    }
+    return {.spec = {},
+            .summary = symport::train<Scalar>(training, *optimizer_, weights_.w, options),
+            .model = {}};
+  }
+
+  /// Algorithm 2.
+  NetworkResult run_minibatch(const Checkpointing<Scalar>& checkpoints,
+                              const NetworkObserver& observer) {
+    MinibatchOptions<Scalar> options{.epochs = *spec_.epochs,
+                                     .batch_size = *spec_.batch,
+                                     .learning_rate = learning_rate(),
+                                     .teleport = plan_.teleportation(spec_.teleport),
+                                     .teleport_batches = spec_.teleport_batches,
+                                     .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
+                                     .patience = spec_.patience,
+                                     .exact_training_loss = spec_.train_loss == TrainLoss::exact,
+                                     .seed = spec_.seed};
+    options.checkpoints = checkpoints;
+    const Index batches = Batches(split_.training, options.batch_size, options.seed).count();
+    options.watcher = [&](const TraceRow& row) {
+      return observer.watch({.minibatch = true,
+                             .epoch = row.epoch,
+                             .epochs = options.epochs,
+                             .step = row.step - row.epoch * batches,
+                             .steps = batches,
+                             .samples_a_step = options.batch_size,
+                             .loss = row.loss,
+                             .evaluations = row.evaluations,
+                             .seconds = row.seconds});
+    };
+    options.on_row = observer.epoch_done;
+    return {.spec = {},
+            .summary = train_minibatch<Scalar>(objective(), *data_.training.source, split_,
+                                               *optimizer_, weights_.w, options),
+            .model = {}};
+  }
+
+  void test(NetworkResult& result) const {
+    result.test_samples = data_.test->count();
+    const Evaluation figures = evaluate<Scalar>(
+        objective(), *data_.test->source, first_samples(result.test_samples), weights_.w, false);
+    result.test_loss = figures.loss;
+    result.test_accuracy = figures.accuracy;
+  }
+
+  StoredMlp<Scalar> weights_;
+  DataSet<Scalar> data_;
+  Split split_;
+  TeleportPlan<Scalar> plan_;
+  std::unique_ptr<BasicOptimizer<Scalar>> optimizer_;
+};
+
+}  // namespace
+
+std::unique_ptr<NetworkRun> load(const NetworkRunSpec& spec, DataCache& data) {
+  if (spec.precision == Precision::float32) return std::make_unique<LoadedRun<float>>(spec, data);
+  return std::make_unique<LoadedRun<double>>(spec, data);
+}
+
+}  // namespace symport::lab

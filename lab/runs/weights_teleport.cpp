@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "lab/runs/weights_teleport.hpp"
+
+#include <algorithm>
+
+#include "lab/options/threads.hpp"
+#include "symport/data/npz.hpp"
+#include "symport/objectives/mlp_objective.hpp"
+#include "symport/training/mlp_file.hpp"
+#include "symport/training/sample_targets.hpp"
+
+namespace symport::lab {
+
+namespace {
+
+constexpr const char *network_group = "Network", *group = "Teleport";
+
+/// float when every array of the file is of that type, else double.
+Precision precision_of(const ArrayMap& arrays) {
+  const auto single = [](const auto& entry) { return entry.second.dtype() == DType::f4; };
+  return std::all_of(arrays.begin(), arrays.end(), single) ? Precision::float32
+                                                           : Precision::float64;
+}
+
+template <Real Scalar>
+WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMap& arrays) {
+  StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, spec.weights, spec.activation);
+  const Mlp& network = stored.network;
+  VectorOf<Scalar>& w = stored.w;
+  const Index outputs = network.width(network.layers());
+  const auto samples = read_samples<Scalar>(spec.batch, {.count = outputs});
+  const Loss loss = spec.loss.value_or(Loss::usual(!samples.classes.empty()));
+  const MlpObjective<Scalar> objective = for_option(
+      "batch", [&] { return MlpObjective<Scalar>(network, loss, samples.X, targets_of(samples)); });
+  const TeleportPlan<Scalar> plan = plan_teleport<Scalar>(spec.how);
+  const auto optimizer = make_optimizer<Scalar>("gd", !spec.learning_rate, w.size());
+  Random random(spec.seed);
+  auto state = optimizer->init(w.size());
+  WeightsTeleportResult result{spec, {}, plan.symmetry->loss_invariant(), {}};
+  result.spec.how = plan.spec;
+  result.spec.loss = loss;
+  result.certificate = for_symmetry([&] {
+    return teleport_in_training<Scalar>(objective, *optimizer, spec.learning_rate.value_or(1.0),
+                                        plan.teleportation(never()), random, state, w);
+  });
+  result.model = mlp_arrays<Scalar>(network, w);
+  return result;
+}
+
+}  // namespace
+
+const OptionTable<WeightsTeleportSpec>& weights_teleport_options() {
+  using S = WeightsTeleportSpec;
+  static const OptionTable<S> table = [] {
+    OptionTable<S> rows{
+        row({"weights", "FILE.npz", "W1 (out x in), W2, ..., with b1, b2, ... or without",
+             network_group},
+            &S::weights, as_text()),
+        row({"batch", "FILE.npz", "X (samples x features) and y (classes) or Y (samples x outputs)",
+             network_group},
+            &S::batch, as_text()),
+        row({"activation", "NAME", "of the hidden layers: " + activation_names(), network_group},
+            &S::activation, as_activation()),
+        row({"loss", "NAME", loss_names(), network_group}, &S::loss, as_loss()),
+        row({"precision", "float|double", "(default: that of the weights)", network_group},
+            &S::precision, as_precision()),
+        row({"threads", "N", "of the matrix products, up to one for every processor",
+             network_group},
+            &S::threads, as_whole(1, 1024)),
+        row({"lr", "RATE",
+             "learning rate of the steps that will follow (default: none, the best step length)",
+             group},
+            &S::learning_rate, as_positive()),
+        row({"seed", "N", "of the random numbers in searches", group}, &S::seed, as_seed()),
+    };
+    std::vector<std::string> names;
+    for (const Option& option : network_teleport_options().options()) {
+      if (option.name != "state") names.push_back(option.name);  // no optimizer has one yet
+    }
+    rows.include(network_teleport_options(), &S::how, names);
+    rows.regroup(names, group);
+    return rows;
+  }();
+  return table;
+}
+
+WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked,
+                                       const std::function<void(const std::string&)>& warn) {
+  WeightsTeleportSpec spec = asked;
+  if (spec.weights.empty()) {
+    throw OptionError("weights", "missing, allowed is an .npz file with W1, W2, ...");
+  }
+  if (spec.batch.empty()) {
+    throw OptionError("batch", "missing, allowed is an .npz file with X and y or Y");
+  }
+  const ThreadScope threads(static_cast<int>(spec.threads));
+  tell_of_fewer_threads(threads, warn);
+  const ArrayMap arrays = read_npz(spec.weights);
+  if (!spec.precision) spec.precision = precision_of(arrays);
+  return *spec.precision == Precision::float32 ? teleport_in<float>(spec, arrays)
+                                               : teleport_in<double>(spec, arrays);
+}
+
+}  // namespace symport::lab

@@ -79,7 +79,7 @@ EpochTimes run_epoch(const ImageSource<float>& source, int threads) {
   const Split training_only{parts.training, {}};
   const ThreadScope scope(threads);
   VectorOf<float> w = start.w;
-  const MinibatchSummary run =
+  const RunSummary run =
       train_minibatch<float>(start.objective, source, training_only, GradientDescent<float>{}, w,
                              {.epochs = 1,
                               .batch_size = batch,

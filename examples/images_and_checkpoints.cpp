@@ -41,15 +41,14 @@ int main() {
   Random random(7);
   const VectorOf<float> start = initialize<float>(network, Initialization::fan_in, random);
   VectorOf<float> whole = start;
-  const MinibatchSummary run =
+  const RunSummary run =
       train_minibatch<float>(objective, source, parts, optimizer, whole, options);
-  std::cout << "after " << run.epochs << " epochs: loss " << run.rows.back().train_loss << ", "
-            << 100.0 * run.rows.back().valid_accuracy << " % of the validation set right\n";
+  std::cout << run.full_report();
 
   // The same, stopped in the third epoch by its watcher. What `save` is given goes to a file.
   const auto file = std::filesystem::temp_directory_path() / "symport_example_checkpoint.npz";
   MinibatchOptions<float> stopped = options;
-  stopped.watcher = [](const MinibatchProgress& at) { return at.epoch < 2 || at.batch < 7; };
+  stopped.watcher = [](const TraceRow& row) { return row.step < 57; };
   stopped.checkpoints.save = [&](const Checkpoint<float>& at) {
     write_npz(file, checkpoint_arrays(at));
   };
@@ -63,7 +62,7 @@ int main() {
   VectorOf<float> resumed(w.size());
   train_minibatch<float>(objective, source, parts, optimizer, resumed, rest);
   const bool same = (resumed.array() == whole.array()).all();
-  std::cout << "stopped at epoch " << checkpoint.epoch << ", step " << checkpoint.step
-            << " and resumed: " << (same ? "the same weights" : "OTHER WEIGHTS") << '\n';
-  return same && run.rows.back().valid_accuracy > 0.9 ? 0 : 1;
+  std::cout << "stopped after " << checkpoint.step
+            << " steps and resumed: " << (same ? "the same weights" : "OTHER WEIGHTS") << '\n';
+  return same && run.trace.rows.back().valid_accuracy > 0.9 ? 0 : 1;
 }

@@ -65,13 +65,17 @@ void npz_seeds(const fs::path& folder) {
 template <Real Scalar>
 Checkpoint<Scalar> checkpoint() {
   Checkpoint<Scalar> c;
+  c.step = 12;
   c.epoch = 1;
-  c.step = 2;
+  c.batch = 2;
   c.w = VectorOf<Scalar>{{1, -2, 3}};
-  c.optimizer.first = c.w;
+  c.optimizer.add("velocity", StateKind::cotangent, 3);
+  c.optimizer["velocity"] = c.w;
+  c.optimizer.add("rate", StateKind::scalar, 1);
   c.trace.rows.push_back({});
-  c.trace.points.push_back(Vector{{1.0, 2.0}});
-  c.epochs.push_back({});
+  c.trace.points.push_back(Vector{{1.0, 2.0, -1.0}});
+  c.trace.teleports.push_back({.step = 1, .accepted = true});
+  c.trace.teleports.back().before = c.trace.teleports.back().after = Vector{{1.0, 2.0, -1.0}};
   c.teleports.push_back({});
   c.teleports.back().reason = "no gain";
   return c;

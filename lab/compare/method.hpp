@@ -13,8 +13,8 @@ namespace symport::lab::compare {
 ///   OPTIMIZER[:lr=RATE|auto][+TELEPORT:WHEN[,OPTION=VALUE...]]
 ///
 /// TELEPORT is `teleport` (the problem's usual symmetry), `random` (a random element of the group,
-/// accepted without comparison), or the name of a symmetry. WHEN is `at=5`, `at=0/10/20`, `every=50`,
-/// `every=100+99`; the options are those of runs under their own names.
+/// accepted without comparison), or the name of a symmetry. WHEN is `at=5`, `at=0/10/20`,
+/// `every=50`, `every=100+99`; the options are those of runs under their own names.
 struct Method {
   std::string text;       ///< as it was written: its name
   std::string optimizer;  ///< with its options: "gd", "gd:lr=auto"

@@ -125,38 +125,39 @@ Trial run(const TrialPlan& plan, NetworkRunSpec spec, DataCache& data,
   (spec.minibatch() ? spec.epochs : spec.steps) = length_of(plan.budget);
   spec.seed = plan.seed;
   Observer observer(plan, watcher);
-  Index batches = 1;
   NetworkResult result =
       load(spec, data)
-          ->train({},
-                  {.watch =
-                       [&](const NetworkProgress& p) {
-                         batches = p.steps;
-                         const auto steps =
-                             static_cast<double>(p.minibatch ? p.epoch * p.steps + p.step : p.step);
-                         const Cost at{steps, p.evaluations, p.seconds};
-                         if (!p.minibatch) observer.measured(at, p.loss);
-                         return observer.goes_on(at);
-                       },
-                   .epoch_done =
-                       [&](const NetworkRow& row) {
-                         const auto steps = static_cast<double>((row.index + 1) * batches);
-                         observer.measured({steps, row.evaluations, row.seconds}, row.train_loss);
-                       }});
-  observer.trial().spent = {static_cast<double>(result.steps), result.evaluations, result.seconds};
+          ->train({}, {.watch =
+                           [&](const NetworkProgress& p) {
+                             const auto steps = static_cast<double>(
+                                 p.minibatch ? p.epoch * p.steps + p.step : p.step);
+                             const Cost at{steps, p.evaluations, p.seconds};
+                             if (!p.minibatch) observer.measured(at, p.loss);
+                             return observer.goes_on(at);
+                           },
+                       .epoch_done =
+                           [&](const TraceRow& row) {
+                             if (std::isnan(row.loss) && row.step == 0) return;  // not known yet
+                             observer.measured(
+                                 {static_cast<double>(row.step), row.evaluations, row.seconds},
+                                 row.loss);
+                           }});
+  RunSummary& summary = result.summary;
+  observer.trial().spent = {static_cast<double>(summary.steps), summary.evaluations,
+                            summary.seconds};
   observer.trial().loss_invariant = result.loss_invariant;
-  const RunStatus status = result.status;
+  const RunStatus status = summary.status;
   if (!plan.folder.empty() && !observer.stopped()) {
-    result.status = as_planned(status);
+    summary.status = as_planned(status);
     if (spec.minibatch()) {
-      result.spec.epochs = std::ssize(result.rows);
+      result.spec.epochs = summary.epochs;
     } else {
-      result.spec.steps = result.steps;
+      result.spec.steps = summary.steps;
     }
     RunDirectory directory(plan.folder, true, "--out");
     write_run(result, directory);
   }
-  return observer.finished(status, result.teleports);
+  return observer.finished(status, summary.teleports);
 }
 
 }  // namespace

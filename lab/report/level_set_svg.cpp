@@ -131,13 +131,11 @@ void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at, dou
   }
   for (std::size_t i = 1; i < at.size(); ++i) {
     if (way.kind[i] != Frame::after_teleport || !std::isfinite(at[i].x + at[i].y)) continue;
-    const bool exact = way.kind[i - 1] == Frame::before_teleport;
     Svg::Attributes look{{"class", "jump"},
                          {"d", path_of({at[i - 1], at[i]})},
                          {"fill", "none"},
                          {"stroke", std::string(teleport_colour)},
                          {"stroke-width", "2"}};
-    if (!exact) look.emplace_back("stroke-dasharray", "6 4");
     if (std::hypot(at[i].x - at[i - 1].x, at[i].y - at[i - 1].y) > 8) {
       look.emplace_back("marker-end", "url(#" + arrow + ")");
     }

@@ -19,29 +19,6 @@ namespace {
 
 constexpr std::size_t grid_size = 240, level_count = 14, teleport_lines = 4;
 
-bool same_loss(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
-
-/// The point that the teleport of row `row` left, if it can be told.
-std::optional<Vector> left_point(const RunRecord& run, std::size_t row, double loss_before,
-                                 const Objective& function) {
-  const TraceColumns& trace = run.trace;
-  Vector w(2);
-  if (row == 0) {
-    const auto& start = std::get<FunctionRunSpec>(run.spec).start;
-    if (!start || start->size() != 2) return std::nullopt;
-    w << (*start)[0], (*start)[1];
-  } else {
-    const std::vector<double>& steps = trace[trace.index];
-    if (steps[row] - steps[row - 1] != 1.0 || !trace.has("learning_rate")) return std::nullopt;
-    w << trace["x1"][row - 1], trace["x2"][row - 1];
-    Vector gradient(2);
-    function.gradient(w, gradient);
-    w -= trace["learning_rate"][row - 1] * gradient;
-  }
-  if (!same_loss(function.value(w), loss_before)) return std::nullopt;
-  return w;
-}
-
 /// Around everything worth seeing: points of no more than ten times the highest starting loss.
 Box box_around(const std::vector<Trajectory>& ways, Point minimizer) {
   double highest = 0.0;
@@ -87,11 +64,12 @@ std::vector<LevelLine> level_lines(const Grid& grid, double minimum,
 
 }  // namespace
 
-Trajectory trajectory(const RunRecord& run, const Objective& function) {
+Trajectory trajectory(const RunRecord& run) {
   const TraceColumns& trace = run.trace;
-  std::map<double, const Certificate*> accepted;
-  for (const Certificate& certificate : run.teleports) {
-    if (certificate.accepted) accepted[static_cast<double>(certificate.step)] = &certificate;
+  const std::vector<double>&steps = trace["step"], &x1 = trace["x1"], &x2 = trace["x2"];
+  std::map<double, const TraceTeleport*> accepted;
+  for (const TraceTeleport& jump : run.jumps) {
+    if (jump.accepted) accepted[static_cast<double>(jump.step)] = &jump;
   }
   Trajectory way;
   const auto add = [&](double step, double x, double y, double loss, Frame kind) {
@@ -102,17 +80,15 @@ Trajectory trajectory(const RunRecord& run, const Objective& function) {
     way.kind.push_back(kind);
   };
   for (std::size_t row = 0; row < trace.rows(); ++row) {
-    const double step = trace[trace.index][row];
+    const double step = steps[row];
     const auto teleport = accepted.find(step);
     Frame kind = Frame::step;
     if (teleport != accepted.end()) {
       kind = Frame::after_teleport;
-      const double loss = teleport->second->loss_before;
-      if (const auto w = left_point(run, row, loss, function)) {
-        add(step, (*w)[0], (*w)[1], loss, Frame::before_teleport);
-      }
+      const TraceTeleport& jump = *teleport->second;
+      add(step, jump.before[0], jump.before[1], jump.loss_before, Frame::before_teleport);
     }
-    add(step, trace["x1"][row], trace["x2"][row], trace.loss()[row], kind);
+    add(step, x1[row], x2[row], trace.loss()[row], kind);
   }
   return way;
 }
@@ -134,16 +110,12 @@ std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
   const Vector minimizer = function.minimizer();
   figure.minimizer = Point{minimizer[0], minimizer[1]};
   double nearest = std::numeric_limits<double>::infinity();
-  bool inexact = false, several = false;
+  bool several = false;
   for (const RunSeries& series : problem.series) {
     if (!series.example->trace.has("x2")) continue;
-    Trajectory way = trajectory(*series.example, function);
+    Trajectory way = trajectory(*series.example);
     way.name = series.name;
     way.colour = series.colour;
-    for (std::size_t i = 0; i < way.kind.size(); ++i) {
-      inexact = inexact || (way.kind[i] == Frame::after_teleport &&
-                            (i == 0 || way.kind[i - 1] != Frame::before_teleport));
-    }
     several = several || series.runs.size() > 1;
     const double distance = std::hypot(way.x.back() - minimizer[0], way.y.back() - minimizer[1]);
     if (distance < nearest) nearest = distance;
@@ -161,10 +133,6 @@ std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
   if (several)
     figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
                                problem.series.front().example->seed());
-  if (inexact) {
-    figure.note +=
-        " Dashed jumps begin at the row before the teleport: the trace has no nearer point.";
-  }
   return figure;
 }
 

@@ -43,6 +43,11 @@ bool has_values(const ProblemRuns& problem, const std::string& column) {
   return true;
 }
 
+/// Past the row before training, where that is not known.
+std::vector<double>::const_iterator first_known(const std::vector<double>& values) {
+  return values.begin() + (values.size() > 1 && std::isnan(values[0]) ? 1 : 0);
+}
+
 /// Whether an axis of that kind cannot show some of the values.
 bool hides_values(const CurveFigure& figure) {
   const auto hidden = [&](double value) {
@@ -50,7 +55,7 @@ bool hides_values(const CurveFigure& figure) {
            (figure.y_axis.logarithmic && value <= 0.0);
   };
   return std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
-    return std::any_of(series.y.begin(), series.y.end(), hidden);
+    return std::any_of(first_known(series.y), series.y.end(), hidden);
   });
 }
 
@@ -58,7 +63,9 @@ bool hides_values(const CurveFigure& figure) {
 double sensible_top(const CurveFigure& figure) {
   double first = 0.0;
   for (const Series& series : figure.series) {
-    if (!series.y.empty() && std::isfinite(series.y[0])) first = std::max(first, series.y[0]);
+    if (series.y.empty()) continue;
+    const double value = *first_known(series.y);
+    if (std::isfinite(value)) first = std::max(first, value);
   }
   return figure.y_axis.logarithmic && first > 0.0 ? 1e3 * first
                                                   : std::numeric_limits<double>::infinity();
@@ -193,7 +200,7 @@ Table certificate_table(const ProblemRuns& problem, const std::string& prefix) {
               "",
               {{"series"},
                {"seed", true},
-               {problem.first().trace.index, true},
+               {"step", true},
                {"accepted"},
                {"drift", true},
                {"relative change", true},

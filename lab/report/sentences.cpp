@@ -110,7 +110,8 @@ Finding without_comparison(const ProblemRuns& problem, const Measure& measure) {
   for (const RunSeries& series : problem.series) {
     double start = 0.0;
     for (const RunRecord* run : series.runs) {
-      start += run->trace[measure.column].front() / static_cast<double>(series.runs.size());
+      const std::size_t first = measure.column == "train_loss" ? run->trace.first_loss() : 0;
+      start += run->trace[measure.column][first] / static_cast<double>(series.runs.size());
     }
     const bool good = better(mean_end(series, measure), start, measure);
     went += good ? 1 : 0;
@@ -138,14 +139,11 @@ Finding without_comparison(const ProblemRuns& problem, const Measure& measure) {
 
 /// The row after the first accepted teleport; 0 without one.
 std::size_t first_teleport(const RunRecord& run) {
-  const std::vector<double>& rows = run.trace[run.trace.index];
-  for (const Certificate& certificate : run.teleports) {
-    const auto found = std::find(rows.begin(), rows.end(), static_cast<double>(certificate.step));
-    if (certificate.accepted && found != rows.end()) {
-      return static_cast<std::size_t>(found - rows.begin());
-    }
-  }
-  return 0;
+  if (!run.trace.has("teleported")) return 0;
+  const std::vector<double>& teleported = run.trace["teleported"];
+  const auto found =
+      std::find_if(teleported.begin(), teleported.end(), [](double flag) { return flag != 0.0; });
+  return found == teleported.end() ? 0 : static_cast<std::size_t>(found - teleported.begin());
 }
 
 struct LossRange {

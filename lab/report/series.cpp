@@ -135,8 +135,10 @@ std::vector<std::size_t> teleported_rows(const std::vector<const RunRecord*>& ru
                                          const std::vector<double>& rows) {
   std::set<double> teleported;
   for (const RunRecord* run : runs) {
-    for (const Certificate& certificate : run->teleports) {
-      if (certificate.accepted) teleported.insert(static_cast<double>(certificate.step));
+    const TraceColumns& trace = run->trace;
+    if (!trace.has("teleported")) continue;
+    for (std::size_t i = 0; i < trace.rows(); ++i) {
+      if (trace["teleported"][i] != 0.0) teleported.insert(trace[trace.index][i]);
     }
   }
   std::vector<std::size_t> places;
@@ -150,9 +152,9 @@ std::vector<std::size_t> teleported_rows(const std::vector<const RunRecord*>& ru
 
 bool diverged(const RunRecord& run) {
   const std::vector<double>& loss = run.trace.loss();
-  return run.status == RunStatus::diverged ||
-         std::any_of(loss.begin(), loss.end(), [&](double value) {
-           return !(std::abs(value) <= 1e3 * std::abs(loss.front()));
+  const auto first = loss.begin() + static_cast<std::ptrdiff_t>(run.trace.first_loss());
+  return run.status == RunStatus::diverged || std::any_of(first, loss.end(), [&](double value) {
+           return !(std::abs(value) <= 1e3 * std::abs(*first));
          });
 }
 

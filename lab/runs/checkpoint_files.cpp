@@ -5,6 +5,7 @@
 #include "lab/runs/run_config.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
+#include "symport/training/checkpoint.hpp"
 
 namespace symport::lab {
 
@@ -50,6 +51,7 @@ std::optional<CheckpointFiles::Found> CheckpointFiles::load() const {
 }
 
 void CheckpointFiles::require_ours(const Found& found) const {
+  require_checkpoint_format(found.arrays, found.file.string());
   const auto require = [&](const char* name, const std::string& text, const auto& same,
                            const char* other) {
     const auto array = found.arrays.find(name);

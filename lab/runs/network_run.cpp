@@ -137,7 +137,7 @@ class LoadedRun final : public NetworkRun {
     }
     NetworkResult result =
         spec_.minibatch() ? run_minibatch(checkpoints, observer) : run_full(checkpoints, observer);
-    if (data_.test && result.status != RunStatus::interrupted) test(result);
+    if (data_.test && result.summary.status != RunStatus::interrupted) test(result);
     result.spec = spec_;
     result.loss_invariant = plan_.symmetry->loss_invariant();
     result.model = mlp_arrays<Scalar>(weights_.network, weights_.w);
@@ -244,13 +244,9 @@ class LoadedRun final : public NetworkRun {
         return Validation{score.loss, score.accuracy};
       };
     }
-    RunSummary summary = symport::train<Scalar>(training, *optimizer_, weights_.w, options);
-    std::vector<NetworkRow> rows;
-    for (const TraceRow& row : summary.trace.rows) {
-      rows.push_back({row.step, row.loss, row.valid_loss, row.valid_accuracy, row.grad_sq,
-                      row.learning_rate, row.evaluations, row.seconds});
-    }
-    return result_of(summary, std::move(rows));
+    return {.spec = {},
+            .summary = symport::train<Scalar>(training, *optimizer_, weights_.w, options),
+            .model = {}};
   }
 
   /// Algorithm 2.
@@ -266,39 +262,22 @@ class LoadedRun final : public NetworkRun {
                                      .exact_training_loss = spec_.train_loss == TrainLoss::exact,
                                      .seed = spec_.seed};
     options.checkpoints = checkpoints;
-    options.watcher = [&](const MinibatchProgress& at) {
+    const Index batches = Batches(split_.training, options.batch_size, options.seed).count();
+    options.watcher = [&](const TraceRow& row) {
       return observer.watch({.minibatch = true,
-                             .epoch = at.epoch,
-                             .epochs = at.epochs,
-                             .step = at.batch,
-                             .steps = at.batches,
-                             .samples_a_step = *spec_.batch,
-                             .loss = at.batch_loss,
-                             .evaluations = at.evaluations,
-                             .seconds = at.seconds});
+                             .epoch = row.epoch,
+                             .epochs = options.epochs,
+                             .step = row.step - row.epoch * batches,
+                             .steps = batches,
+                             .samples_a_step = options.batch_size,
+                             .loss = row.loss,
+                             .evaluations = row.evaluations,
+                             .seconds = row.seconds});
     };
-    const auto row_of = [](const EpochRow& row) -> NetworkRow {
-      return {row.epoch,   row.train_loss,    row.valid_loss,  row.valid_accuracy,
-              row.grad_sq, row.learning_rate, row.evaluations, row.seconds};
-    };
-    options.on_epoch = [&](const EpochRow& row) { observer.epoch_done(row_of(row)); };
-    MinibatchSummary summary = train_minibatch<Scalar>(objective(), *data_.training.source, split_,
-                                                       *optimizer_, weights_.w, options);
-    std::vector<NetworkRow> rows;
-    std::transform(summary.rows.begin(), summary.rows.end(), std::back_inserter(rows), row_of);
-    return result_of(summary, std::move(rows));
-  }
-
-  /// What the summaries of both algorithms have in common.
-  template <class Summary>
-  static NetworkResult result_of(Summary& summary, std::vector<NetworkRow> rows) {
+    options.on_row = observer.epoch_done;
     return {.spec = {},
-            .status = summary.status,
-            .steps = summary.steps,
-            .evaluations = summary.evaluations,
-            .seconds = summary.seconds,
-            .rows = std::move(rows),
-            .teleports = std::move(summary.teleports),
+            .summary = train_minibatch<Scalar>(objective(), *data_.training.source, split_,
+                                               *optimizer_, weights_.w, options),
             .model = {}};
   }
 

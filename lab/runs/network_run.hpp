@@ -9,32 +9,13 @@
 #include "lab/data/data_cache.hpp"
 #include "lab/runs/network_run_spec.hpp"
 #include "lab/runs/run_directory.hpp"
-#include "symport/core/invalid_argument.hpp"
-#include "symport/search/certificate.hpp"
-#include "symport/training/run_status.hpp"
+#include "symport/training/run_summary.hpp"
 
 namespace symport::lab {
 
-/// One row of the result: a step of full batches, or an epoch of mini-batches.
-struct NetworkRow {
-  Index index = 0;
-  double train_loss = 0.0;
-  double valid_loss = 0.0;  ///< NaN without a validation set
-  double valid_accuracy = 0.0;
-  double grad_sq = 0.0;  ///< NaN for a running training loss
-  double learning_rate = 0.0;
-  double evaluations = 0.0;
-  double seconds = 0.0;
-};
-
 struct NetworkResult {
   NetworkRunSpec spec;  ///< with nothing left open
-  RunStatus status = RunStatus::step_limit;
-  Index steps = 0;  ///< updates made
-  double evaluations = 0.0;
-  double seconds = 0.0;
-  std::vector<NetworkRow> rows;
-  std::vector<Certificate> teleports;
+  RunSummary summary;
   bool loss_invariant = true;
   Index test_samples = 0;  ///< 0: there is no test set
   double test_loss = 0.0;
@@ -56,7 +37,8 @@ struct NetworkProgress {
 struct NetworkObserver {
   /// Before every step; returning false ends the run after it.
   std::function<bool(const NetworkProgress&)> watch = [](const NetworkProgress&) { return true; };
-  std::function<void(const NetworkRow&)> epoch_done = [](const NetworkRow&) {};
+  /// In mini-batches: with every row of the trace.
+  std::function<void(const TraceRow&)> epoch_done = [](const TraceRow&) {};
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -76,12 +77,17 @@ bool truth_field(const json& object, const char* name, const std::string& place)
 }
 
 /// Numbers, and the strings that stand for what JSON has no number for.
-double number_field(const json& object, const char* name, const std::string& place) {
-  const json& value = field(object, name, place);
+std::optional<double> as_number(const json& value) {
   if (value.is_number()) return value.get<double>();
   if (value == "nan") return std::nan("");
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+double number_field(const json& object, const char* name, const std::string& place) {
+  const json& value = field(object, name, place);
+  if (const auto number = as_number(value)) return *number;
   throw UsageError(fmt::format("{}: {}", place, name),
                    fmt::format("found {}, allowed is a number", shown(value)));
 }
@@ -96,29 +102,72 @@ Index whole_field(const json& object, const char* name, const std::string& place
                    fmt::format("found {}, allowed is a whole number >= 0", shown(value)));
 }
 
-std::vector<Certificate> read_teleports(const fs::path& file) {
-  std::vector<Certificate> teleports;
+/// A list of as many numbers as the trace has coordinates.
+Vector point_field(const json& object, const char* name, std::size_t dimension,
+                   const std::string& place) {
+  const json& value = field(object, name, place);
+  const auto refuse = [&] {
+    throw UsageError(fmt::format("{}: {}", place, name),
+                     fmt::format("found {}, allowed is a list of {} numbers, as trace.csv has",
+                                 shown(value), dimension));
+  };
+  if (!value.is_array() || value.size() != dimension) refuse();
+  Vector point(static_cast<Index>(dimension));
+  for (std::size_t i = 0; i < dimension; ++i) {
+    const auto number = as_number(value[i]);
+    if (!number) refuse();
+    point[static_cast<Index>(i)] = *number;
+  }
+  return point;
+}
+
+void read_teleports(const fs::path& file, RunRecord& run) {
+  const std::size_t dimension = run.trace.dimension();
   std::istringstream lines(read_text(file));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     const std::string place = fmt::format("{}:{}", file.string(), ++number);
     const json object = parse_json(line, place);
     const auto get = [&](const char* name) { return number_field(object, name, place); };
-    teleports.push_back({.step = whole_field(object, "step", place),
-                         .loss_before = get("loss_before"),
-                         .loss_after = get("loss_after"),
-                         .drift = get("drift"),
-                         .grad_sq_before = get("grad_sq_before"),
-                         .grad_sq_after = get("grad_sq_after"),
-                         .curvature_before = get("curvature_before"),
-                         .curvature_after = get("curvature_after"),
-                         .condition = get("condition"),
-                         .evaluations = get("evaluations"),
-                         .seconds = get("seconds"),
-                         .accepted = truth_field(object, "accepted", place),
-                         .reason = text_field(object, "reason", place)});
+    run.teleports.push_back({.step = whole_field(object, "step", place),
+                             .loss_before = get("loss_before"),
+                             .loss_after = get("loss_after"),
+                             .drift = get("drift"),
+                             .grad_sq_before = get("grad_sq_before"),
+                             .grad_sq_after = get("grad_sq_after"),
+                             .curvature_before = get("curvature_before"),
+                             .curvature_after = get("curvature_after"),
+                             .condition = get("condition"),
+                             .evaluations = get("evaluations"),
+                             .seconds = get("seconds"),
+                             .accepted = truth_field(object, "accepted", place),
+                             .reason = text_field(object, "reason", place)});
+    const Certificate& certificate = run.teleports.back();
+    const bool accepted = certificate.accepted;
+    TraceTeleport jump{.step = certificate.step,
+                       .accepted = accepted,
+                       .loss_before = certificate.loss_before,
+                       .loss_after = accepted ? certificate.loss_after : certificate.loss_before};
+    if (run.trace.index == to_string(RowUnit::epoch)) {
+      jump.epoch = whole_field(object, "epoch", place);
+      jump.batch = whole_field(object, "batch", place);
+    }
+    if (dimension > 0) {
+      jump.before = point_field(object, "x_before", dimension, place);
+      jump.after = point_field(object, "x_after", dimension, place);
+    }
+    run.jumps.push_back(std::move(jump));
   }
-  return teleports;
+}
+
+/// The rows of another version mean something else.
+void check_trace_version(const json& summary, const std::string& file) {
+  const Index found =
+      summary.contains("trace_version") ? whole_field(summary, "trace_version", file) : Index{1};
+  if (found == Trace::version) return;
+  throw UsageError(file + ": trace_version",
+                   fmt::format("found {}{}, allowed is {}: repeat the run with its config.toml",
+                               found, found == 1 ? " (Symport 0.1)" : "", Trace::version));
 }
 
 RunStatus status_field(const json& object, const std::string& place) {
@@ -179,6 +228,7 @@ RunRecord read_run(const fs::path& directory) {
   const json summary = parse_json(read_text(file), file);
   run.version = text_field(summary, "version", file);
   check_version(run.version, file + ": version");
+  check_trace_version(summary, file);
   run.status = status_field(summary, file);
   if (summary.contains("machine")) run.machine = text_field(summary, "machine", file);
   if (summary.contains("loss_invariant")) {
@@ -186,7 +236,7 @@ RunRecord read_run(const fs::path& directory) {
   }
   const fs::path trace = directory / "trace.csv";
   run.trace = parse_trace(read_text(trace), trace.string());
-  run.teleports = read_teleports(directory / "teleports.jsonl");
+  read_teleports(directory / "teleports.jsonl", run);
   return run;
 }
 

@@ -23,6 +23,7 @@ struct RunRecord {
   bool loss_invariant = true;  ///< what its symmetry promises
   TraceColumns trace;
   std::vector<Certificate> teleports;
+  std::vector<TraceTeleport> jumps;  ///< the same teleports, as the trace has them
 
   std::uint64_t seed() const;
   const Schedule& schedule() const;  ///< of its teleports

@@ -1,68 +1,80 @@
 // SPDX-License-Identifier: MIT
 #include "lab/runs/run_writer.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "lab/runs/machine.hpp"
 #include "lab/runs/run_config.hpp"
 #include "lab/text/json_forms.hpp"
-#include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::lab {
 
 namespace {
 
-Json json_row(const NetworkRow& row, const char* index) {
-  return {{index, row.index},
-          {"train_loss", json_number(row.train_loss)},
-          {"valid_loss", json_number(row.valid_loss)},
-          {"valid_accuracy", json_number(row.valid_accuracy)},
-          {"grad_sq", json_number(row.grad_sq)},
-          {"learning_rate", json_number(row.learning_rate)},
-          {"evaluations", json_number(row.evaluations)},
-          {"seconds", json_number(row.seconds)}};
+Json json_row(const TraceRow& row, RowUnit unit) {
+  Json json{{to_string(unit), unit == RowUnit::epoch ? row.epoch : row.step},
+            {"train_loss", json_number(row.loss)},
+            {"valid_loss", json_number(row.valid_loss)},
+            {"valid_accuracy", json_number(row.valid_accuracy)},
+            {"grad_sq", json_number(row.grad_sq)},
+            {"learning_rate", json_number(row.learning_rate)},
+            {"evaluations", json_number(row.evaluations)},
+            {"seconds", json_number(row.seconds)},
+            {"teleported", row.teleported}};
+  if (unit == RowUnit::epoch) json["step"] = row.step;
+  return json;
 }
 
-Json json_certificates(const NetworkResult& result) {
+/// The certificates with what the trace knows of their teleports.
+Json json_teleports(const RunSummary& run) {
   Json list = Json::array();
-  for (const Certificate& certificate : result.teleports) {
-    list.push_back(json_certificate(certificate));
-    list.back()["loss_invariant"] = result.loss_invariant;
+  for (std::size_t i = 0; i < run.teleports.size(); ++i) {
+    list.push_back(json_certificate(run.teleports[i]));
+    if (run.trace.teleports.empty()) continue;  // no trace was kept
+    const TraceTeleport& teleport = run.trace.teleports[i];
+    if (run.trace.unit == RowUnit::epoch) {
+      list.back()["epoch"] = teleport.epoch;
+      list.back()["batch"] = teleport.batch;
+    }
+    if (teleport.before.size() > 0) {
+      list.back()["x_before"] = json_numbers(teleport.before);
+      list.back()["x_after"] = json_numbers(teleport.after);
+    }
   }
   return list;
 }
 
-std::string csv(const NetworkResult& result) {
-  std::string text = fmt::format(
-      "{},train_loss,valid_loss,valid_accuracy,grad_sq,learning_rate,evaluations,seconds\n",
-      result.spec.minibatch() ? "epoch" : "step");
-  for (const NetworkRow& row : result.rows) {
-    fmt::format_to(std::back_inserter(text),
-                   "{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{},{:.9f}\n", row.index,
-                   unsigned_nan(row.train_loss), unsigned_nan(row.valid_loss),
-                   unsigned_nan(row.valid_accuracy), unsigned_nan(row.grad_sq), row.learning_rate,
-                   row.evaluations, row.seconds);
-  }
+Json json_teleports(const NetworkResult& result) {
+  Json list = json_teleports(result.summary);
+  for (Json& teleport : list) teleport["loss_invariant"] = result.loss_invariant;
+  return list;
+}
+
+std::string lines_of(const Json& list) {
+  std::string text;
+  for (const Json& object : list) text += json_line(object);
   return text;
+}
+
+std::string csv(const Trace& trace, TraceLayout layout) {
+  std::ostringstream text;
+  write_csv(trace, text, layout);
+  return std::move(text).str();
 }
 
 }  // namespace
 
 std::string json_of(const NetworkResult& result) {
   const NetworkRunSpec& spec = result.spec;
+  const RunSummary& summary = result.summary;
   Json json{
-      {"status", to_string(result.status)},
-      {"final_loss",
-       json_number(result.rows.empty() ? std::nan("") : result.rows.back().train_loss)},
-      {"updates", result.steps},
-      {"evaluations", json_number(result.evaluations)},
-      {"seconds", result.seconds},
+      {"status", to_string(summary.status)},
+      {"final_loss", json_number(summary.final_loss)},
+      {"updates", summary.steps},
+      {"evaluations", json_number(summary.evaluations)},
+      {"seconds", summary.seconds},
       {"data", spec.data},
       {"layers", spec.layers},
       {"activation", spec.activation.name()},
@@ -77,27 +89,25 @@ std::string json_of(const NetworkResult& result) {
       {"seed", spec.seed},
       {"machine", machine_text()},
       {"version", version()},
+      {"trace_version", Trace::version},
   };
   if (result.test_samples > 0) {
     json["test"] = {{"samples", result.test_samples},
                     {"loss", json_number(result.test_loss)},
                     {"accuracy", json_number(result.test_accuracy)}};
   }
+  const Trace& trace = summary.trace;
   Json rows = Json::array();
-  for (const NetworkRow& row : result.rows) {
-    rows.push_back(json_row(row, result.spec.minibatch() ? "epoch" : "step"));
-  }
-  json[result.spec.minibatch() ? "epochs" : "steps"] = std::move(rows);
-  json["teleports"] = json_certificates(result);
+  for (const TraceRow& row : trace.rows) rows.push_back(json_row(row, trace.unit));
+  json[trace.unit == RowUnit::epoch ? "epochs" : "steps"] = std::move(rows);
+  json["teleports"] = json_teleports(result);
   return json_text(json);
 }
 
 void write_results(const NetworkResult& result, RunDirectory& directory) {
   directory.write("model.npz", result.model);
-  directory.write("trace.csv", csv(result));
-  std::string teleports;
-  for (const Json& certificate : json_certificates(result)) teleports += json_line(certificate);
-  directory.write("teleports.jsonl", teleports);
+  directory.write("trace.csv", csv(result.summary.trace, TraceLayout::training));
+  directory.write("teleports.jsonl", lines_of(json_teleports(result)));
   directory.write("summary.json", json_of(result));
 }
 
@@ -127,26 +137,18 @@ std::string json_of(const FunctionResult& result) {
       {"evaluations", json_number(summary.evaluations)},
       {"seconds", summary.seconds},
       {"version", version()},
+      {"trace_version", Trace::version},
       {"machine", machine_text()},
-      {"teleports", Json::array()},
+      {"teleports", json_teleports(summary)},
   };
-  for (const Certificate& certificate : summary.teleports) {
-    json["teleports"].push_back(json_certificate(certificate));
-  }
   return json_text(json);
 }
 
 void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder) {
   directory.write(folder / "config.toml", config_of(result.spec, result.formula));
-  std::ostringstream trace;
-  write_csv(result.summary.trace, trace);
-  directory.write(folder / "trace.csv", trace.view());
-  std::string teleports;
-  for (const Certificate& certificate : result.summary.teleports) {
-    teleports += json_line(json_certificate(certificate));
-  }
-  directory.write(folder / "teleports.jsonl", teleports);
+  directory.write(folder / "trace.csv", csv(result.summary.trace, TraceLayout::function));
+  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(result.summary)));
   directory.write(folder / "summary.json", json_of(result));
 }
 

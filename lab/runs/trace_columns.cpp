@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
@@ -43,6 +44,17 @@ const std::vector<double>& TraceColumns::operator[](const std::string& name) con
 
 const std::vector<double>& TraceColumns::loss() const {
   return (*this)[has("train_loss") ? "train_loss" : "loss"];
+}
+
+std::size_t TraceColumns::first_loss() const {
+  const std::vector<double>& values = loss();
+  return values.size() > 1 && std::isnan(values[0]) ? 1 : 0;
+}
+
+std::size_t TraceColumns::dimension() const {
+  std::size_t count = 0;
+  while (has(fmt::format("x{}", count + 1))) ++count;
+  return count;
 }
 
 TraceColumns parse_trace(std::string_view csv, const std::string& file) {

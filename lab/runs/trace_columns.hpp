@@ -20,6 +20,10 @@ struct TraceColumns {
   const std::vector<double>& operator[](const std::string& name) const;
   /// The column that is minimised: "loss" or "train_loss".
   const std::vector<double>& loss() const;
+  /// The first row whose loss is known: with a running training loss that before training is not.
+  std::size_t first_loss() const;
+  /// How many columns x1, x2, ... there are; 0 where the trace has no points.
+  std::size_t dimension() const;
 };
 
 /// Throws UsageError, naming `file` and the line, unless every line has a number in each column,

@@ -13,16 +13,17 @@ AdaGrad<Scalar>::AdaGrad(const AdaGradOptions& options) : options_(options) {
 template <Real Scalar>
 OptimizerState<Scalar> AdaGrad<Scalar>::init(Index dimension) const {
   OptimizerState<Scalar> state;
-  state.second.setZero(dimension);
+  state.add("squares", StateKind::squared_cotangent, dimension);
   return state;
 }
 
 template <Real Scalar>
 void AdaGrad<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                             StateRange<Scalar> state, Out<Scalar> u) const {
-  state.second.array() += gradient.array().square();
+                             const StateRange<Scalar>& state, Out<Scalar> u) const {
+  auto squares = state[0];
+  squares.array() += gradient.array().square();
   u = static_cast<Scalar>(learning_rate) * gradient.array() /
-      (state.second.array().sqrt() + static_cast<Scalar>(options_.epsilon));
+      (squares.array().sqrt() + static_cast<Scalar>(options_.epsilon));
 }
 
 template class AdaGrad<float>;

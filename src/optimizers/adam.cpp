@@ -15,15 +15,12 @@ Adam<Scalar>::Adam(const AdamOptions& options) : options_(options) {
 
 template <Real Scalar>
 OptimizerState<Scalar> Adam<Scalar>::init(Index dimension) const {
-  OptimizerState<Scalar> state;
-  state.first.setZero(dimension);
-  state.second.setZero(dimension);
-  return state;
+  return adam_state<Scalar>(dimension);
 }
 
 template <Real Scalar>
 void Adam<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                          StateRange<Scalar> state, Out<Scalar> u) const {
+                          const StateRange<Scalar>& state, Out<Scalar> u) const {
   adam_direction<Scalar>(gradient, options_.beta1, options_.beta2, options_.epsilon, learning_rate,
                          state, u);
 }

@@ -7,18 +7,27 @@
 
 namespace symport {
 
+/// Adam's two moments: the mean of the gradients and that of their squares.
+template <Real Scalar>
+OptimizerState<Scalar> adam_state(Index dimension) {
+  OptimizerState<Scalar> state;
+  state.add("mean", StateKind::cotangent, dimension);
+  state.add("squares", StateKind::squared_cotangent, dimension);
+  return state;
+}
+
 /// Advances Adam's two moments by one gradient and fills u with its step.
 template <Real Scalar>
 void adam_direction(In<Scalar> gradient, double beta1, double beta2, double epsilon,
-                    double learning_rate, StateRange<Scalar>& state, Out<Scalar> u) {
+                    double learning_rate, const StateRange<Scalar>& state, Out<Scalar> u) {
   const auto b1 = static_cast<Scalar>(beta1), b2 = static_cast<Scalar>(beta2);
-  state.first = b1 * state.first + (1 - b1) * gradient;
-  state.second = b2 * state.second.array() + (1 - b2) * gradient.array().square();
-  const auto t = static_cast<double>(state.count + 1);
+  auto mean = state[0], squares = state[1];
+  mean = b1 * mean + (1 - b1) * gradient;
+  squares = b2 * squares.array() + (1 - b2) * gradient.array().square();
+  const auto t = static_cast<double>(state.count() + 1);
   const auto rate = static_cast<Scalar>(learning_rate / (1.0 - std::pow(beta1, t)));
   const auto unbias2 = static_cast<Scalar>(1.0 / (1.0 - std::pow(beta2, t)));
-  u = rate * state.first.array() /
-      ((state.second.array() * unbias2).sqrt() + static_cast<Scalar>(epsilon));
+  u = rate * mean.array() / ((squares.array() * unbias2).sqrt() + static_cast<Scalar>(epsilon));
 }
 
 }  // namespace symport

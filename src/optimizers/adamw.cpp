@@ -16,15 +16,12 @@ AdamW<Scalar>::AdamW(const AdamWOptions& options) : options_(options) {
 
 template <Real Scalar>
 OptimizerState<Scalar> AdamW<Scalar>::init(Index dimension) const {
-  OptimizerState<Scalar> state;
-  state.first.setZero(dimension);
-  state.second.setZero(dimension);
-  return state;
+  return adam_state<Scalar>(dimension);
 }
 
 template <Real Scalar>
 void AdamW<Scalar>::update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
-                           StateRange<Scalar> state, Out<Scalar> u) const {
+                           const StateRange<Scalar>& state, Out<Scalar> u) const {
   adam_direction<Scalar>(gradient, options_.beta1, options_.beta2, options_.epsilon, learning_rate,
                          state, u);
   u += static_cast<Scalar>(learning_rate * options_.weight_decay) * w;

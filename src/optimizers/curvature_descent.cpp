@@ -27,7 +27,9 @@ CurvatureDescent<Scalar>::CurvatureDescent(const CurvatureDescentOptions& option
 
 template <Real Scalar>
 OptimizerState<Scalar> CurvatureDescent<Scalar>::init(Index) const {
-  return {};
+  OptimizerState<Scalar> state;
+  state.add("rate", StateKind::scalar, 1);
+  return state;
 }
 
 template <Real Scalar>
@@ -49,7 +51,8 @@ StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objecti
   const double J = static_cast<double>(gradient.squaredNorm());
   if (J == 0.0) return {false, 0.0, 0.0};
   VectorOf<Scalar> candidate(w.size());
-  double rate = first_rate(objective, w, gradient, learning_rate, state.rate, candidate);
+  Scalar& last_rate = state["rate"][0];
+  double rate = first_rate(objective, w, gradient, learning_rate, last_rate, candidate);
   double evaluations = 2.0;
   for (Index trial = 0; trial <= options_.max_backtracks; ++trial) {
     candidate = w - static_cast<Scalar>(rate) * gradient;
@@ -57,7 +60,7 @@ StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objecti
     evaluations += 0.5;
     if (next <= loss - options_.sufficient_decrease * rate * J) {
       w = candidate;
-      state.rate = rate;
+      last_rate = static_cast<Scalar>(rate);
       ++state.count;
       return {true, rate, evaluations};
     }

@@ -13,15 +13,16 @@ Momentum<Scalar>::Momentum(const MomentumOptions& options) : options_(options) {
 template <Real Scalar>
 OptimizerState<Scalar> Momentum<Scalar>::init(Index dimension) const {
   OptimizerState<Scalar> state;
-  state.first.setZero(dimension);
+  state.add("velocity", StateKind::cotangent, dimension);
   return state;
 }
 
 template <Real Scalar>
 void Momentum<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                              StateRange<Scalar> state, Out<Scalar> u) const {
-  state.first = static_cast<Scalar>(options_.momentum) * state.first + gradient;
-  u = static_cast<Scalar>(learning_rate) * state.first;
+                              const StateRange<Scalar>& state, Out<Scalar> u) const {
+  auto velocity = state[0];
+  velocity = static_cast<Scalar>(options_.momentum) * velocity + gradient;
+  u = static_cast<Scalar>(learning_rate) * velocity;
 }
 
 template class Momentum<float>;

@@ -13,16 +13,17 @@ Nesterov<Scalar>::Nesterov(const NesterovOptions& options) : options_(options) {
 template <Real Scalar>
 OptimizerState<Scalar> Nesterov<Scalar>::init(Index dimension) const {
   OptimizerState<Scalar> state;
-  state.first.setZero(dimension);
+  state.add("velocity", StateKind::cotangent, dimension);
   return state;
 }
 
 template <Real Scalar>
 void Nesterov<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                              StateRange<Scalar> state, Out<Scalar> u) const {
+                              const StateRange<Scalar>& state, Out<Scalar> u) const {
   const auto mu = static_cast<Scalar>(options_.momentum);
-  state.first = mu * state.first + gradient;
-  u = static_cast<Scalar>(learning_rate) * (gradient + mu * state.first);
+  auto velocity = state[0];
+  velocity = mu * velocity + gradient;
+  u = static_cast<Scalar>(learning_rate) * (gradient + mu * velocity);
 }
 
 template class Nesterov<float>;

@@ -6,18 +6,6 @@
 
 namespace symport {
 
-namespace {
-
-template <Real Scalar>
-StateRange<Scalar> range_of(OptimizerState<Scalar>& state, Index first, Index count) {
-  const auto part = [&](VectorOf<Scalar>& all) {
-    return all.size() == 0 ? all.head(0) : all.segment(first, count);
-  };
-  return {state.count, part(state.first), part(state.second)};
-}
-
-}  // namespace
-
 template <Real Scalar>
 void FirstOrderOptimizer<Scalar>::step_range(Index first, In<Scalar> gradient, double learning_rate,
                                              OptimizerState<Scalar>& state, Out<Scalar> w) const {
@@ -26,8 +14,8 @@ void FirstOrderOptimizer<Scalar>::step_range(Index first, In<Scalar> gradient, d
     const Index count = std::min(static_cast<Index>(buffer.size()), gradient.size() - done);
     Eigen::Map<VectorOf<Scalar>> u(buffer.data(), count);
     auto part = w.segment(first + done, count);
-    update(part, gradient.segment(done, count), learning_rate, range_of(state, first + done, count),
-           u);
+    update(part, gradient.segment(done, count), learning_rate,
+           StateRange<Scalar>(state, first + done, count), u);
     part -= u;
     done += count;
   }
@@ -48,7 +36,7 @@ void FirstOrderOptimizer<Scalar>::preview(const BasicObjective<Scalar>&, In<Scal
                                           const OptimizerState<Scalar>& state,
                                           Out<Scalar> u) const {
   OptimizerState<Scalar> copy = state;
-  update(w, gradient, learning_rate, range_of(copy, 0, w.size()), u);
+  update(w, gradient, learning_rate, StateRange<Scalar>(copy, 0, w.size()), u);
 }
 
 template class FirstOrderOptimizer<float>;

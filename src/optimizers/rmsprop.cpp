@@ -14,17 +14,18 @@ RmsProp<Scalar>::RmsProp(const RmsPropOptions& options) : options_(options) {
 template <Real Scalar>
 OptimizerState<Scalar> RmsProp<Scalar>::init(Index dimension) const {
   OptimizerState<Scalar> state;
-  state.second.setZero(dimension);
+  state.add("squares", StateKind::squared_cotangent, dimension);
   return state;
 }
 
 template <Real Scalar>
 void RmsProp<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
-                             StateRange<Scalar> state, Out<Scalar> u) const {
+                             const StateRange<Scalar>& state, Out<Scalar> u) const {
   const auto rho = static_cast<Scalar>(options_.decay);
-  state.second = rho * state.second.array() + (1 - rho) * gradient.array().square();
+  auto squares = state[0];
+  squares = rho * squares.array() + (1 - rho) * gradient.array().square();
   u = static_cast<Scalar>(learning_rate) * gradient.array() /
-      (state.second.array().sqrt() + static_cast<Scalar>(options_.epsilon));
+      (squares.array().sqrt() + static_cast<Scalar>(options_.epsilon));
 }
 
 template class RmsProp<float>;

@@ -1,247 +1,174 @@
 // SPDX-License-Identifier: MIT
 #include "symport/training/checkpoint.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <utility>
+#include <stdexcept>
+#include <type_traits>
 
 #include "symport/core/invalid_argument.hpp"
+#include "training/checkpoint_fields.hpp"
 
 namespace symport {
 
 namespace {
 
-constexpr std::int64_t format_version = 1;
+constexpr std::int64_t format_version = 2;
 
-/// A record as a row of numbers: its index, its doubles, its flag if it has one.
-template <class Row>
-struct Columns {
-  Index Row::*index;
-  std::vector<double Row::*> numbers;
-  bool Row::*flag = nullptr;
+const Columns<TraceRow> row_columns{{"step", &TraceRow::step},
+                                    {"epoch", &TraceRow::epoch},
+                                    {"loss", &TraceRow::loss},
+                                    {"grad_sq", &TraceRow::grad_sq},
+                                    {"learning_rate", &TraceRow::learning_rate},
+                                    {"evaluations", &TraceRow::evaluations},
+                                    {"seconds", &TraceRow::seconds},
+                                    {"teleported", &TraceRow::teleported},
+                                    {"valid_loss", &TraceRow::valid_loss},
+                                    {"valid_accuracy", &TraceRow::valid_accuracy}};
 
-  std::size_t count() const { return 1 + numbers.size() + (flag ? 1 : 0); }
-};
+const Columns<TraceTeleport> teleport_columns{{"step", &TraceTeleport::step},
+                                              {"epoch", &TraceTeleport::epoch},
+                                              {"batch", &TraceTeleport::batch},
+                                              {"accepted", &TraceTeleport::accepted},
+                                              {"loss_before", &TraceTeleport::loss_before},
+                                              {"loss_after", &TraceTeleport::loss_after}};
 
-const Columns<TraceRow> trace_columns{
-    &TraceRow::step,
-    {&TraceRow::loss, &TraceRow::grad_sq, &TraceRow::learning_rate, &TraceRow::evaluations,
-     &TraceRow::seconds, &TraceRow::valid_loss, &TraceRow::valid_accuracy},
-    &TraceRow::teleported};
+const Columns<Certificate> certificate_columns{{"step", &Certificate::step},
+                                               {"loss_before", &Certificate::loss_before},
+                                               {"loss_after", &Certificate::loss_after},
+                                               {"drift", &Certificate::drift},
+                                               {"grad_sq_before", &Certificate::grad_sq_before},
+                                               {"grad_sq_after", &Certificate::grad_sq_after},
+                                               {"curvature_before", &Certificate::curvature_before},
+                                               {"curvature_after", &Certificate::curvature_after},
+                                               {"condition", &Certificate::condition},
+                                               {"evaluations", &Certificate::evaluations},
+                                               {"seconds", &Certificate::seconds},
+                                               {"accepted", &Certificate::accepted}};
 
-const Columns<EpochRow> epoch_columns{
-    &EpochRow::epoch,
-    {&EpochRow::train_loss, &EpochRow::valid_loss, &EpochRow::valid_accuracy, &EpochRow::grad_sq,
-     &EpochRow::learning_rate, &EpochRow::evaluations, &EpochRow::seconds}};
-
-const Columns<Certificate> certificate_columns{
-    &Certificate::step,
-    {&Certificate::loss_before, &Certificate::loss_after, &Certificate::drift,
-     &Certificate::grad_sq_before, &Certificate::grad_sq_after, &Certificate::curvature_before,
-     &Certificate::curvature_after, &Certificate::condition, &Certificate::evaluations,
-     &Certificate::seconds},
-    &Certificate::accepted};
-
-template <class Row>
-Array table(const std::vector<Row>& rows, const Columns<Row>& columns) {
-  std::vector<double> values;
-  values.reserve(rows.size() * columns.count());
-  for (const Row& row : rows) {
-    values.push_back(static_cast<double>(row.*columns.index));
-    for (const auto number : columns.numbers) values.push_back(row.*number);
-    if (columns.flag) values.push_back(row.*columns.flag ? 1.0 : 0.0);
+/// Every field but the parameters and the optimizer's buffers, by name: written and read by the
+/// same list.
+template <class Fields, class Checkpoint>
+void visit_fields(Fields& fields, Checkpoint& c) {
+  fields.count("step", c.step);
+  fields.count("epoch", c.epoch);
+  fields.count("batch", c.batch);
+  fields.number("evaluations", c.evaluations);
+  fields.number("seconds", c.seconds);
+  fields.flag("teleported", c.teleported);
+  fields.number("previous_loss", c.previous_loss);
+  fields.number("epoch_loss", c.epoch_loss);
+  fields.number("best_valid_loss", c.best_valid_loss);
+  fields.count("epochs_without_progress", c.epochs_without_progress);
+  fields.count("steps_since_reset", c.optimizer.count);
+  fields.bits("random.seed", c.random.seed);
+  fields.bits("random.stream", c.random.stream);
+  fields.bits("random.position", c.random.position);
+  bool by_epoch = c.trace.unit == RowUnit::epoch;
+  fields.flag("trace.by_epoch", by_epoch);
+  if constexpr (!std::is_const_v<Checkpoint>) {
+    c.trace.unit = by_epoch ? RowUnit::epoch : RowUnit::step;
   }
-  return {{static_cast<Index>(rows.size()), static_cast<Index>(columns.count())},
-          std::move(values)};
+  fields.count("trace.stride", c.trace.stride);
+  fields.count("trace.limit", c.trace.limit);
+  fields.table("trace", c.trace.rows, row_columns);
+  fields.points("trace.points", c.trace.points);
+  fields.table("trace.teleports", c.trace.teleports, teleport_columns);
+  fields.points("trace.teleports.before", c.trace.teleports, &TraceTeleport::before);
+  fields.points("trace.teleports.after", c.trace.teleports, &TraceTeleport::after);
+  fields.table("teleports", c.teleports, certificate_columns);
+  fields.lines("teleports.reason", c.teleports, &Certificate::reason);
 }
 
-/// Reads arrays by name and says what is wrong with them.
-class Reader {
- public:
-  Reader(const ArrayMap& arrays, const std::string& file) : arrays_(arrays), file_(file) {}
+template <Real Scalar>
+void write_buffers(FieldWriter& fields, const OptimizerState<Scalar>& state) {
+  std::string list;
+  for (const StateBuffer<Scalar>& buffer : state.buffers) {
+    list += fmt::format("{} {}\n", buffer.name, to_string(buffer.kind));
+    fields.vector("optimizer." + buffer.name, buffer.values);
+  }
+  fields.text("optimizer", list);
+}
 
-  template <class Value>
-  const std::vector<Value>& values(const char* name, std::size_t dimensions) const {
-    const auto found = arrays_.find(name);
-    if (found == arrays_.end()) fail(name, "no such array", "a checkpoint of symport train");
-    const Array& array = found->second;
-    const auto* held = std::get_if<std::vector<Value>>(&array.values);
-    if (!held || array.shape.size() != dimensions || array.order != Order::c) {
-      fail(name, std::string(to_string(array.dtype())) + " of shape " + shape_string(array.shape),
-           std::string(to_string(Array{{}, std::vector<Value>{}}.dtype())) + " with " +
-               std::to_string(dimensions) + (dimensions == 1 ? " dimension" : " dimensions"));
+template <Real Scalar>
+void read_buffers(const FieldReader& fields, Index parameters, OptimizerState<Scalar>& state) {
+  for (const std::string& line : fields.split_lines("optimizer")) {
+    const auto refuse = [&] {
+      fields.fail("optimizer", fmt::format("'{}'", line), "lines of a new name and a kind");
+    };
+    const std::size_t space = line.find(' ');
+    const std::string name = line.substr(0, space);
+    const auto kind = state_kind(space == std::string::npos ? "" : line.substr(space + 1));
+    if (!kind) refuse();
+    try {
+      state.add(name, *kind, 0);
+    } catch (const std::logic_error&) {
+      refuse();
     }
-    return *held;
-  }
-
-  template <class Value>
-  const std::vector<Value>& list(const char* name, std::size_t count) const {
-    const auto& held = values<Value>(name, 1);
-    if (held.size() != count) {
-      fail(name, std::to_string(held.size()) + " numbers", std::to_string(count) + " numbers");
+    VectorOf<Scalar>& values = state.buffers.back().values;
+    fields.vector("optimizer." + name, values);
+    if (*kind != StateKind::scalar && values.size() % std::max<Index>(parameters, 1) != 0) {
+      fields.fail("optimizer." + name, fmt::format("{} numbers", values.size()),
+                  fmt::format("a multiple of {}, one for each parameter", parameters));
     }
-    return held;
   }
+}
 
-  template <Real Scalar>
-  VectorOf<Scalar> vector(const char* name) const {
-    const auto& held = values<Scalar>(name, 1);
-    return Eigen::Map<const VectorOf<Scalar>>(held.data(), static_cast<Index>(held.size()));
+/// Points belong to rows and have a number for each parameter.
+template <Real Scalar>
+void require_points(const FieldReader& fields, const Checkpoint<Scalar>& c) {
+  const Trace& trace = c.trace;
+  const auto fits = [&](const Vector& point) { return point.size() == c.w.size(); };
+  if (!trace.points.empty() && (trace.points.size() != trace.rows.size() ||
+                                !std::all_of(trace.points.begin(), trace.points.end(), fits))) {
+    fields.fail("trace.points", fmt::format("{} points", trace.points.size()),
+                fmt::format("none, or one of {} numbers for each row", c.w.size()));
   }
-
-  template <class Row>
-  std::vector<Row> table(const char* name, const Columns<Row>& columns) const {
-    const auto& held = values<double>(name, 2);
-    const auto& shape = arrays_.find(name)->second.shape;
-    if (shape[1] != static_cast<Index>(columns.count())) {
-      fail(name, std::to_string(shape[1]) + " columns",
-           std::to_string(columns.count()) + " columns");
+  for (const TraceTeleport& teleport : trace.teleports) {
+    for (const Vector* point : {&teleport.before, &teleport.after}) {
+      if (point->size() == 0 || fits(*point)) continue;
+      fields.fail(point == &teleport.before ? "trace.teleports.before" : "trace.teleports.after",
+                  fmt::format("points of {} numbers", point->size()),
+                  fmt::format("none, or {} numbers", c.w.size()));
     }
-    std::vector<Row> rows(static_cast<std::size_t>(shape[0]));
-    auto value = held.begin();
-    for (Row& row : rows) {
-      row.*columns.index = whole(name, *value++);
-      for (const auto number : columns.numbers) row.*number = *value++;
-      if (columns.flag) row.*columns.flag = *value++ != 0.0;
-    }
-    return rows;
   }
-
-  /// A step or epoch that stands among doubles.
-  Index whole(const char* name, double value) const {
-    constexpr double exact_integers = 0x1p53;
-    if (!(value >= 0.0 && value <= exact_integers && value == std::floor(value))) {
-      fail(name, std::to_string(value) + " as a step or epoch", "whole numbers >= 0");
-    }
-    return static_cast<Index>(value);
-  }
-
-  Index rows(const char* name) const { return arrays_.find(name)->second.shape[0]; }
-  Index columns(const char* name) const { return arrays_.find(name)->second.shape[1]; }
-
-  [[noreturn]] void fail(const std::string& name, const std::string& found,
-                         const std::string& allowed) const {
-    throw InvalidArgument(file_ + ", array " + name, found, allowed);
-  }
-
- private:
-  const ArrayMap& arrays_;
-  const std::string& file_;
-};
-
-template <class Value>
-Array list(std::vector<Value> values) {
-  return {{static_cast<Index>(values.size())}, std::move(values)};
 }
 
 }  // namespace
 
+void require_checkpoint_format(const ArrayMap& arrays, const std::string& file) {
+  const auto refuse = [&](const std::string& found) {
+    throw InvalidArgument(file, "a checkpoint of " + found,
+                          fmt::format("format {}: start the run again", format_version));
+  };
+  if (!arrays.contains("format") && arrays.contains("version")) refuse("format 1 (Symport 0.1)");
+  Index format = 0;
+  FieldReader(arrays, file).count("format", format);
+  if (format != format_version) refuse(fmt::format("format {}", format));
+}
+
 template <Real Scalar>
-ArrayMap checkpoint_arrays(const Checkpoint<Scalar>& c) {
+ArrayMap checkpoint_arrays(const Checkpoint<Scalar>& checkpoint) {
   ArrayMap arrays;
-  arrays["w"] = to_array<Scalar>(c.w);
-  arrays["first"] = to_array<Scalar>(c.optimizer.first);
-  arrays["second"] = to_array<Scalar>(c.optimizer.second);
-  arrays["version"] = list<std::int64_t>({format_version});
-  arrays["counters"] =
-      list<std::int64_t>({c.epoch, c.step, c.updates, c.epochs_without_progress, c.optimizer.count,
-                          c.trace.stride, static_cast<std::int64_t>(c.trace.limit)});
-  arrays["figures"] = list<double>({c.evaluations, c.seconds, c.previous_loss, c.epoch_loss,
-                                    c.best_valid_loss, c.optimizer.rate});
-  arrays["random"] = list<std::int64_t>({std::bit_cast<std::int64_t>(c.random.seed),
-                                         std::bit_cast<std::int64_t>(c.random.stream),
-                                         std::bit_cast<std::int64_t>(c.random.position)});
-  arrays["trace"] = table(c.trace.rows, trace_columns);
-  arrays["epochs"] = table(c.epochs, epoch_columns);
-  arrays["teleports"] = table(c.teleports, certificate_columns);
-
-  const Index dimension = c.trace.points.empty() ? 0 : c.trace.points.front().size();
-  std::vector<double> points;
-  for (const Vector& point : c.trace.points) {
-    points.insert(points.end(), point.begin(), point.end());
-  }
-  arrays["points"] = {{static_cast<Index>(c.trace.points.size()), dimension}, std::move(points)};
-
-  std::vector<std::uint8_t> reasons;  // one a line
-  for (const Certificate& certificate : c.teleports) {
-    reasons.insert(reasons.end(), certificate.reason.begin(), certificate.reason.end());
-    reasons.push_back('\n');
-  }
-  arrays["reasons"] = list(std::move(reasons));
+  FieldWriter fields(arrays);
+  fields.count("format", format_version);
+  fields.vector("w", checkpoint.w);
+  write_buffers(fields, checkpoint.optimizer);
+  visit_fields(fields, checkpoint);
   return arrays;
 }
 
 template <Real Scalar>
 Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::string& file) {
-  const Reader reader(arrays, file);
-  if (const auto version = reader.list<std::int64_t>("version", 1)[0]; version != format_version) {
-    reader.fail("version", std::to_string(version), std::to_string(format_version));
-  }
+  require_checkpoint_format(arrays, file);
+  const FieldReader fields(arrays, file);
   Checkpoint<Scalar> c;
-  c.w = reader.vector<Scalar>("w");
-  c.optimizer.first = reader.vector<Scalar>("first");
-  c.optimizer.second = reader.vector<Scalar>("second");
-  for (const auto* state : {&c.optimizer.first, &c.optimizer.second}) {
-    if (state->size() != 0 && state->size() != c.w.size()) {
-      reader.fail(state == &c.optimizer.first ? "first" : "second",
-                  std::to_string(state->size()) + " numbers",
-                  "none, or " + std::to_string(c.w.size()));
-    }
-  }
-
-  const auto& counters = reader.list<std::int64_t>("counters", 7);
-  for (const std::int64_t counter : counters) {
-    constexpr std::int64_t largest = std::int64_t{1} << 53;  // leaves room to count on
-    if (counter < 0 || counter > largest) {
-      reader.fail("counters", std::to_string(counter), "numbers from 0 to 2^53");
-    }
-  }
-  c.epoch = counters[0];
-  c.step = counters[1];
-  c.updates = counters[2];
-  c.epochs_without_progress = counters[3];
-  c.optimizer.count = counters[4];
-  c.trace.stride = std::max<Index>(counters[5], 1);
-  c.trace.limit = static_cast<std::size_t>(counters[6]);
-
-  const auto& figures = reader.list<double>("figures", 6);
-  c.evaluations = figures[0];
-  c.seconds = figures[1];
-  c.previous_loss = figures[2];
-  c.epoch_loss = figures[3];
-  c.best_valid_loss = figures[4];
-  c.optimizer.rate = figures[5];
-
-  const auto& random = reader.list<std::int64_t>("random", 3);
-  c.random = {std::bit_cast<std::uint64_t>(random[0]), std::bit_cast<std::uint64_t>(random[1]),
-              std::bit_cast<std::uint64_t>(random[2])};
-
-  c.trace.rows = reader.table("trace", trace_columns);
-  c.epochs = reader.table("epochs", epoch_columns);
-  c.teleports = reader.table("teleports", certificate_columns);
-
-  const auto& points = reader.values<double>("points", 2);
-  if (const Index count = reader.rows("points"); count > 0) {
-    if (count != static_cast<Index>(c.trace.rows.size())) {
-      reader.fail("points", std::to_string(count) + " points", "as many as rows of the trace");
-    }
-    const Index dimension = reader.columns("points");
-    for (Index i = 0; i < count; ++i) {
-      c.trace.points.emplace_back(
-          Eigen::Map<const Vector>(points.data() + i * dimension, dimension));
-    }
-  }
-
-  const auto& reasons = reader.values<std::uint8_t>("reasons", 1);
-  auto begin = reasons.begin();
-  for (Certificate& certificate : c.teleports) {
-    const auto end = std::find(begin, reasons.end(), '\n');
-    if (end == reasons.end()) reader.fail("reasons", "too few lines", "one a teleport");
-    certificate.reason.assign(begin, end);
-    begin = end + 1;
-  }
+  fields.vector("w", c.w);
+  read_buffers(fields, c.w.size(), c.optimizer);
+  visit_fields(fields, c);
+  c.trace.stride = std::max<Index>(c.trace.stride, 1);
+  require_points(fields, c);
   return c;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "symport/training/teleportation.hpp"
 
+#include <fmt/format.h>
+
 #include "symport/core/invalid_argument.hpp"
 #include "symport/search/auto_search.hpp"
 
@@ -18,17 +20,47 @@ std::string_view to_string(StatePolicy policy) {
   return "unknown";
 }
 
+namespace {
+
+/// Throws InvalidArgument unless a teleport can take every buffer along. Squares of gradients and
+/// scalars stay as they are. Returns whether there is anything to take along.
+template <Real Scalar>
+bool require_transport(const BasicSymmetry<Scalar>& symmetry, const OptimizerState<Scalar>& state) {
+  bool moves = false;
+  for (const StateBuffer<Scalar>& buffer : state.buffers) {
+    if (buffer.kind == StateKind::squared_cotangent || buffer.kind == StateKind::scalar) continue;
+    if (buffer.kind != StateKind::cotangent || !symmetry.transports_state()) {
+      throw InvalidArgument(
+          "state", "transport",
+          fmt::format("keep or reset: the symmetry {} cannot transport an optimizer's {} '{}'",
+                      symmetry.name(), to_string(buffer.kind), buffer.name));
+    }
+    moves = true;
+  }
+  return moves;
+}
+
+/// Each vector of every cotangent buffer moves as a gradient does.
+template <Real Scalar>
+void transport_state(const BasicOrbit<Scalar>& orbit, Index parameters,
+                     OptimizerState<Scalar>& state) {
+  for (StateBuffer<Scalar>& buffer : state.buffers) {
+    if (buffer.kind != StateKind::cotangent) continue;
+    for (Index first = 0; first + parameters <= buffer.values.size(); first += parameters) {
+      orbit.transport(buffer.values.segment(first, parameters));
+    }
+  }
+}
+
+}  // namespace
+
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,
                                  const Teleportation<Scalar>& plan, Random& random,
                                  OptimizerState<Scalar>& state, Out<Scalar> w) {
-  const bool transported = plan.state == StatePolicy::transport && state.first.size() > 0;
-  if (transported && !plan.symmetry->transports_state()) {
-    throw InvalidArgument("state", "transport",
-                          "keep or reset: the symmetry " + plan.symmetry->name() +
-                              " cannot transport an optimizer's state");
-  }
+  const bool transported =
+      plan.state == StatePolicy::transport && require_transport(*plan.symmetry, state);
   const OrbitOrReason<Scalar> orbit = plan.symmetry->orbit(objective, w);
   if (!orbit) return refused_certificate<Scalar>(objective, w, orbit.reason());
   double previews = 0.0;
@@ -55,7 +87,7 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   if (plan.state == StatePolicy::reset) {
     state = optimizer.init(w.size());
   } else if (transported) {
-    orbit->transport(state.first);
+    transport_state(*orbit, w.size(), state);
   }
   return certificate;
 }

@@ -7,15 +7,66 @@
 #include <cmath>
 #include <iterator>
 #include <ostream>
+#include <string_view>
 
 namespace symport {
 
 namespace {
 
-/// Arithmetic makes NaNs of either sign; the file knows only one.
-double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
+using Column = TraceColumn;
+using Notation = TraceColumn::Notation;
+
+constexpr Column step_column{"step", Notation::whole,
+                             [](const TraceRow& row) { return static_cast<double>(row.step); }};
+constexpr Column epoch_column{"epoch", Notation::whole,
+                              [](const TraceRow& row) { return static_cast<double>(row.epoch); }};
+constexpr double (*loss)(const TraceRow&) = [](const TraceRow& row) { return row.loss; };
+constexpr Column validation_columns[] = {
+    {"valid_loss", Notation::exact, [](const TraceRow& row) { return row.valid_loss; }},
+    {"valid_accuracy", Notation::exact, [](const TraceRow& row) { return row.valid_accuracy; }}};
+constexpr Column common_columns[] = {
+    {"grad_sq", Notation::exact, [](const TraceRow& row) { return row.grad_sq; }},
+    {"learning_rate", Notation::exact, [](const TraceRow& row) { return row.learning_rate; }},
+    {"evaluations", Notation::shortest, [](const TraceRow& row) { return row.evaluations; }},
+    {"seconds", Notation::nanoseconds, [](const TraceRow& row) { return row.seconds; }},
+    {"teleported", Notation::whole,
+     [](const TraceRow& row) { return row.teleported ? 1.0 : 0.0; }}};
+
+void append(fmt::memory_buffer& text, double value, Notation notation) {
+  // Arithmetic makes NaNs of either sign; the file knows only one.
+  if (std::isnan(value)) value = std::abs(value);
+  const auto out = std::back_inserter(text);
+  switch (notation) {
+    case Notation::whole:
+      fmt::format_to(out, "{:.0f}", value);
+      break;
+    case Notation::shortest:
+      fmt::format_to(out, "{}", value);
+      break;
+    case Notation::nanoseconds:
+      fmt::format_to(out, "{:.9f}", value);
+      break;
+    case Notation::exact:
+      fmt::format_to(out, "{:.17g}", value);
+      break;
+  }
+}
 
 }  // namespace
+
+std::string_view to_string(RowUnit unit) { return unit == RowUnit::epoch ? "epoch" : "step"; }
+
+std::vector<TraceColumn> trace_columns(TraceLayout layout, RowUnit unit) {
+  const bool training = layout == TraceLayout::training, by_epoch = unit == RowUnit::epoch;
+  std::vector<Column> columns{by_epoch ? epoch_column : step_column,
+                              {training ? "train_loss" : "loss", Notation::exact, loss}};
+  if (training) {
+    columns.insert(columns.end(), std::begin(validation_columns), std::end(validation_columns));
+  }
+  columns.insert(columns.end(), std::begin(common_columns), std::end(common_columns));
+  if (by_epoch) columns.push_back(step_column);
+  return columns;
+}
 
 void Trace::record(const TraceRow& row, const Vector* point) {
   if (!rows.empty() && !stays(rows.back())) {
@@ -41,24 +92,25 @@ void Trace::thin_out() {
   limit = std::max(max_rows, 2 * kept);  // where teleports fill the trace, they may
 }
 
-void write_csv(const Trace& trace, std::ostream& out) {
-  const bool with_points = !trace.points.empty();
+void write_csv(const Trace& trace, std::ostream& out, TraceLayout layout) {
+  const std::vector<TraceColumn> columns = trace_columns(layout, trace.unit);
+  const Index dimension = trace.points.empty() ? 0 : trace.points.front().size();
   fmt::memory_buffer text;
-  const auto append = std::back_inserter(text);
-  fmt::format_to(append, "step,loss,grad_sq,learning_rate,evaluations,seconds,teleported");
-  for (Index i = 0; with_points && i < trace.points.front().size(); ++i) {
-    fmt::format_to(append, ",x{}", i + 1);
+  for (const TraceColumn& column : columns) {
+    fmt::format_to(std::back_inserter(text), "{}{}", text.size() == 0 ? "" : ",", column.name);
   }
+  for (Index i = 1; i <= dimension; ++i) fmt::format_to(std::back_inserter(text), ",x{}", i);
   text.push_back('\n');
   for (std::size_t k = 0; k < trace.rows.size(); ++k) {
-    const TraceRow& row = trace.rows[k];
-    fmt::format_to(append, "{},{:.17g},{:.17g},{:.17g},{},{:.9f},{}", row.step,
-                   unsigned_nan(row.loss), unsigned_nan(row.grad_sq), row.learning_rate,
-                   row.evaluations, row.seconds, row.teleported ? 1 : 0);
-    if (with_points) {
-      for (const double x : trace.points[k]) fmt::format_to(append, ",{:.17g}", unsigned_nan(x));
+    for (const TraceColumn& column : columns) {
+      append(text, column.value(trace.rows[k]), column.notation);
+      text.push_back(',');
     }
-    text.push_back('\n');
+    for (Index i = 0; i < dimension; ++i) {
+      append(text, trace.points[k][i], Notation::exact);
+      text.push_back(',');
+    }
+    text[text.size() - 1] = '\n';
   }
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }

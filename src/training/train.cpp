@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "symport/training/train.hpp"
 
-#include "training/loop.hpp"
+#include "training/full_batch_run.hpp"
 
 namespace symport {
 
+/// Algorithm 1.
 template <Real Scalar>
 RunSummary train(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
                  VectorOf<Scalar>& w, const TrainOptions<Scalar>& options) {
@@ -13,11 +14,17 @@ RunSummary train(const BasicObjective<Scalar>& objective, const BasicOptimizer<S
     throw InvalidArgument("teleport.symmetry", "none with a schedule",
                           "a symmetry of the objective");
   }
-  return run_loop<Scalar>(objective, optimizer, w, options, plan.schedule,
-                          [&](double rate, Random& random, OptimizerState<Scalar>& state) {
-                            return teleport_in_training<Scalar>(objective, optimizer, rate, plan,
-                                                                random, state, w);
-                          });
+  FullBatchRun<Scalar> run(objective, optimizer, w, options);
+  while (run.goes_on()) {
+    if (run.is_due(plan.schedule)) {  // t in K: w <- g.w
+      run.teleport([&] {
+        return teleport_in_training<Scalar>(objective, optimizer, run.rate(), plan, run.random,
+                                            run.at.optimizer, w);
+      });
+    }
+    if (run.observe()) run.update();  // w <- w - u(dL/dw)
+  }
+  return run.summary();
 }
 
 template RunSummary train(const BasicObjective<float>&, const BasicOptimizer<float>&,

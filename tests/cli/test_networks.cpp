@@ -175,10 +175,10 @@ TEST(Train, TrainsOnMiniBatchesWithValidation) {
                  "--symmetry", "rescale",      "--precision", precision,    "--json"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const json result = json::parse(run.out);
-    ASSERT_EQ(result["epochs"].size(), 6u);
-    EXPECT_LT(result["epochs"][5]["train_loss"].get<double>(),
+    ASSERT_EQ(result["epochs"].size(), 7u);  // entry 0 is before training
+    EXPECT_LT(result["epochs"][6]["train_loss"].get<double>(),
               result["epochs"][0]["train_loss"].get<double>());
-    EXPECT_GE(result["epochs"][5]["valid_accuracy"].get<double>(), 0.5);
+    EXPECT_GE(result["epochs"][6]["valid_accuracy"].get<double>(), 0.5);
     EXPECT_EQ(result["teleports"].size(), 4u);
   }
 }

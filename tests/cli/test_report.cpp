@@ -150,6 +150,28 @@ TEST_F(ReportCommand, NamesTheFileThatIsMissingOrWrong) {
   with("summary.json", R"({"version": )" + deep + "}", {"summary.json: version", "an array"});
   with("summary.json", R"({"version": "77.0.0", "status": "x"})",
        {"summary.json: version", "found '77.0.0'", "from 0.1"});
+  const auto of_trace = [&](const char* found) {
+    return fmt::format(R"({{"version": "0.1.0"{}, "status": "step_limit"}})", found);
+  };
+  with("summary.json", of_trace(""),
+       {"summary.json: trace_version", "found 1 (Symport 0.1), allowed is 2", "repeat the run"});
+  with("summary.json", of_trace(R"(, "trace_version": 3)"),
+       {"summary.json: trace_version", "found 3, allowed is 2"});
+  with("summary.json", of_trace(R"(, "trace_version": "2")"),
+       {"summary.json: trace_version", "a whole number"});
+  const std::string teleports = read_file(run + "/teleports.jsonl");
+  const auto point = [&](const char* found) {
+    json line = json::parse(teleports);
+    line["x_before"] = json::parse(found);
+    return line.dump() + "\n";
+  };
+  for (const char* found : {"[1]", "[1, 2, 3]", "[1, \"x\"]", "[1, [2]]", "3", "null"}) {
+    with("teleports.jsonl", point(found),
+         {"teleports.jsonl:1: x_before", "allowed is a list of 2 numbers"});
+  }
+  json without = json::parse(teleports);
+  without.erase("x_after");
+  with("teleports.jsonl", without.dump() + "\n", {"teleports.jsonl:1", "no field 'x_after'"});
   with("teleports.jsonl", "{}\n", {"teleports.jsonl:1", "'step'"});
   for (const char* step : {"1e300", "-1", "0.5", "\"nan\"", "18446744073709551615"}) {
     with("teleports.jsonl", fmt::format("{{\"step\": {}}}\n", step),

@@ -188,6 +188,20 @@ TEST(Resume, ACheckpointOfAnotherRunOrOtherDataIsRefused) {
   EXPECT_EQ(run.model(run.cut), model);
 }
 
+TEST(Resume, ACheckpointOfTheFirstFormatIsRefusedByName) {
+  const CutRun run({}, "2");
+  ASSERT_EQ(symport(run.to_cut()).exit_code, 0);
+  const std::string checkpoint = run.cut + "/checkpoint/latest.npz";
+  ArrayMap arrays = read_npz(checkpoint);
+  arrays.erase("format");
+  arrays["version"] = {{1}, std::vector<std::int64_t>{1}};
+  write_npz(checkpoint, arrays);
+  const Finished part = symport(run.resume());
+  EXPECT_EQ(part.exit_code, 2);
+  EXPECT_THAT(part.err, HasSubstr(checkpoint + ": found a checkpoint of format 1 (Symport 0.1), "
+                                               "allowed is format 2: start the run again"));
+}
+
 TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {
   CutRun run({}, "2");
   run.words.erase(std::find(run.words.begin(), run.words.end(), "--quiet"));

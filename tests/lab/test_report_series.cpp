@@ -11,7 +11,6 @@
 #include "lab/report/sentences.hpp"
 #include "lab/report/series.hpp"
 #include "lab/report/svg.hpp"
-#include "symport/objectives/booth.hpp"
 
 namespace symport::lab::report {
 namespace {
@@ -40,6 +39,7 @@ RunRecord made_run(std::uint64_t seed, const std::vector<double>& losses,
     run.trace.columns["seconds"].push_back(0.5 * static_cast<double>(i));
     run.trace.columns["loss"].push_back(losses[i]);
     run.trace.columns["grad_sq"].push_back(losses[i]);
+    run.trace.columns["teleported"].push_back(teleport != "never" && i == 1 ? 1.0 : 0.0);
   }
   if (teleport != "never") {
     Certificate certificate;
@@ -204,24 +204,30 @@ TEST(Sentences, GradientsAndLevelsComeFromTheCertificates) {
   EXPECT_EQ(level_finding(grouped(runs)[0], 1e-8, 1.0).verdict, Verdict::not_confirmed);
 }
 
-TEST(Trajectory, KnowsThePointThatATeleportLeft) {
-  const Booth booth;
-  Vector w{{5.0, -5.0}}, gradient(2);
-  const double rate = 0.01, before = booth.gradient(w, gradient);
-  const Vector left = w - rate * gradient;
-  RunRecord run = made_run(0, {before, 7.0}, "1");
-  run.trace.columns["learning_rate"] = {rate, rate};
-  run.trace.columns["x1"] = {w[0], -1.0};
-  run.trace.columns["x2"] = {w[1], 2.0};
-  run.teleports[0].loss_before = booth.value(left);
-  const Trajectory way = trajectory(run, booth);
+TEST(Trajectory, HasThePointThatATeleportLeft) {
+  RunRecord run = made_run(0, {90.0, 7.0}, "1");
+  run.trace.columns["x1"] = {5.0, -1.0};
+  run.trace.columns["x2"] = {-5.0, 2.0};
+  // One that was refused has no frame.
+  run.jumps = {{.step = 0, .before = Vector{{5.0, -5.0}}, .after = Vector{{5.0, -5.0}}},
+               {.step = 1,
+                .accepted = true,
+                .loss_before = 7.5,
+                .loss_after = 7.0,
+                .before = Vector{{4.0, -3.0}},
+                .after = Vector{{-1.0, 2.0}}}};
+  const Trajectory way = trajectory(run);
   ASSERT_THAT(way.kind, ElementsAre(Frame::step, Frame::before_teleport, Frame::after_teleport));
-  EXPECT_DOUBLE_EQ(way.x[1], left[0]);
-  EXPECT_DOUBLE_EQ(way.y[1], left[1]);
-  EXPECT_DOUBLE_EQ(way.x[2], -1.0);
-  // A point with another loss than the certificate's is not believed.
-  run.teleports[0].loss_before *= 1.01;
-  EXPECT_THAT(trajectory(run, booth).kind, ElementsAre(Frame::step, Frame::after_teleport));
+  EXPECT_THAT(way.step, ElementsAre(0.0, 1.0, 1.0));
+  EXPECT_THAT(way.x, ElementsAre(5.0, 4.0, -1.0));
+  EXPECT_THAT(way.y, ElementsAre(-5.0, -3.0, 2.0));
+  EXPECT_THAT(way.loss, ElementsAre(90.0, 7.5, 7.0));
+}
+
+TEST(Series, ARunningLossThatBeginsUnknownDidNotDiverge) {
+  const std::vector<RunRecord> runs{made_run(0, {nan, 4, 1}), made_run(1, {nan, 4, nan})};
+  EXPECT_FALSE(diverged(runs[0]));
+  EXPECT_TRUE(diverged(runs[1]));
 }
 
 // ---- the page

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "lab/report/page.hpp"
 #include "lab/report/run_report.hpp"
@@ -46,6 +47,18 @@ void expect_same_as_written(const Result& result) {
     EXPECT_EQ(made.teleports[i].drift, read.teleports[i].drift);
     EXPECT_EQ(made.teleports[i].reason, read.teleports[i].reason);
   }
+  ASSERT_EQ(made.jumps.size(), read.jumps.size());
+  for (std::size_t i = 0; i < made.jumps.size(); ++i) {
+    const TraceTeleport &a = made.jumps[i], &b = read.jumps[i];
+    EXPECT_EQ(a.step, b.step);
+    EXPECT_EQ(a.epoch, b.epoch);
+    EXPECT_EQ(a.batch, b.batch);
+    EXPECT_EQ(a.accepted, b.accepted);
+    EXPECT_EQ(a.loss_before, b.loss_before);
+    EXPECT_EQ(a.loss_after, b.loss_after);
+    EXPECT_EQ(a.before, b.before);
+    EXPECT_EQ(a.after, b.after);
+  }
   made.directory = read.directory;
   EXPECT_EQ(report::page(report::run_report({made}, "")),
             report::page(report::run_report({read}, "")));
@@ -68,13 +81,80 @@ TEST(RunFiles, ATrainingRunIsReadBackAsItWas) {
   expect_same_as_written(run({.data = "regression", .steps = 20, .teleport = at({5})}));
   expect_same_as_written(
       run({.data = "regression", .samples = 40, .validation = 8, .batch = 4, .epochs = 3}));
+  expect_same_as_written(run({.data = "regression",
+                              .samples = 40,
+                              .batch = 4,
+                              .epochs = 3,
+                              .train_loss = TrainLoss::running,
+                              .teleport = at({1, 2})}));
+  // Few enough parameters for points.
+  expect_same_as_written(run({.data = "regression",
+                              .samples = 12,
+                              .layers = {2, 2, 2},
+                              .batch = 2,
+                              .epochs = 3,
+                              .teleport = at({1})}));
+}
+
+// The file that others script against.
+TEST(RunFiles, EntryKOfEpochsIsTheStateAfterKEpochs) {
+  DataCache data;
+  const NetworkRunSpec spec{.data = "regression",
+                            .samples = 40,
+                            .validation = 8,
+                            .batch = 4,
+                            .epochs = 3,
+                            .teleport = at({1}),
+                            .teleport_batches = 2};
+  const auto result = nlohmann::json::parse(json_of(load(spec, data)->train({}, {})));
+  EXPECT_EQ(result["trace_version"], 2);
+  ASSERT_EQ(result["epochs"].size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k) {
+    const auto& entry = result["epochs"][k];
+    EXPECT_EQ(entry["epoch"], k);
+    EXPECT_EQ(entry["step"], 8 * k);
+    EXPECT_EQ(entry["teleported"], k == 2);
+    for (const char* key :
+         {"train_loss", "valid_loss", "valid_accuracy", "grad_sq", "evaluations", "seconds"}) {
+      EXPECT_TRUE(entry.contains(key)) << key;
+    }
+  }
+  NetworkRunSpec shorter = spec;
+  shorter.epochs = 2;
+  const auto part = nlohmann::json::parse(json_of(load(shorter, data)->train({}, {})));
+  EXPECT_EQ(part["epochs"][2]["train_loss"], result["epochs"][2]["train_loss"]);
+  EXPECT_EQ(part["final_loss"], result["epochs"][2]["train_loss"]);
+  EXPECT_EQ(result["epochs"][0]["train_loss"], load(spec, data)->start_loss());
+  ASSERT_EQ(result["teleports"].size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& teleport = result["teleports"][i];
+    EXPECT_EQ(teleport["step"], 8 + i);
+    EXPECT_EQ(teleport["epoch"], 1);
+    EXPECT_EQ(teleport["batch"], i);
+    for (const char* key : {"accepted", "loss_before", "loss_after", "drift", "evaluations"}) {
+      EXPECT_TRUE(teleport.contains(key)) << key;
+    }
+  }
+}
+
+TEST(RunFiles, ADivergedRunOfMiniBatchesEndsWithTheLossAtWhichItShowed) {
+  DataCache data;
+  const NetworkRunSpec spec{
+      .data = "regression", .samples = 40, .learning_rate = RateSpec{1e3}, .batch = 4, .epochs = 3};
+  const NetworkResult run = load(spec, data)->train({}, {});
+  EXPECT_EQ(run.summary.status, RunStatus::diverged);
+  const auto result = nlohmann::json::parse(json_of(run));
+  EXPECT_EQ(result["status"], "diverged");
+  EXPECT_TRUE(result["final_loss"].is_string()) << result["final_loss"];
+  EXPECT_EQ(result["final_loss"], result["epochs"].back()["train_loss"]);
+  expect_same_as_written(run);
 }
 
 TEST(RunFiles, TheStartLossIsThatOfTheFirstRow) {
   DataCache data;
   const NetworkRunSpec spec{.data = "regression", .steps = 1, .seed = 3};
   const double loss = load(spec, data)->start_loss();
-  EXPECT_EQ(load(spec, data)->train({}, {}).rows.at(0).train_loss, loss);
+  EXPECT_EQ(load(spec, data)->train({}, {}).summary.trace.rows.at(0).loss, loss);
 }
 
 }  // namespace

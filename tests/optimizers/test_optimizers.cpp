@@ -224,8 +224,11 @@ TEST(EveryOptimizer, AgreesInFloat) {
 }
 
 bool same_state(const OptimizerState<double>& a, const OptimizerState<double>& b) {
-  return a.count == b.count && a.rate == b.rate && testing::identical(a.first, b.first) &&
-         testing::identical(a.second, b.second);
+  return a.count == b.count && std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(),
+                                          b.buffers.end(), [](const auto& x, const auto& y) {
+                                            return x.name == y.name &&
+                                                   testing::identical(x.values, y.values);
+                                          });
 }
 
 TEST(EveryOptimizer, PreviewsTheStepAndTouchesNoState) {

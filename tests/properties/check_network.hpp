@@ -183,10 +183,11 @@ std::string check_network_case(const NetworkCase& c, Tally& tally) {
   if (!certificate.accepted) {
     tally.refused(c.name());
     if (!same_bits(w, start)) return "refused, and the parameters changed";
-    if (!same_bits(state.first, state_before.first) ||
-        !same_bits(state.second, state_before.second) || state.count != state_before.count) {
-      return "refused, and the optimizer's state changed";
+    bool same = state.count == state_before.count;
+    for (const StateBuffer<Scalar>& buffer : state_before.buffers) {
+      same = same && same_bits(state[buffer.name], buffer.values);
     }
+    if (!same) return "refused, and the optimizer's state changed";
     return {};
   }
   if (!w.allFinite()) return "accepted parameters that are not finite";

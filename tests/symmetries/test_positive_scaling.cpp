@@ -328,7 +328,7 @@ TEST(PositiveScaling, TransportsMomentumAsItMovesGradients) {
       random_problem<double>({4, 6, 5, 3}, "leaky_relu", "half_sum_squares", true, 6, random);
   const Momentum<double> optimizer;
   OptimizerState<double> state = optimizer.init(problem.w.size());
-  problem.objective.gradient(problem.w, state.first);
+  problem.objective.gradient(problem.w, state["velocity"]);
   const ClosedFormSearch search({.kappa = 2.0});
   const Certificate certificate = teleport_in_training<double>(
       problem.objective, optimizer, 1e-4,
@@ -338,7 +338,7 @@ TEST(PositiveScaling, TransportsMomentumAsItMovesGradients) {
   EXPECT_GT(certificate.grad_sq_after, 2.0 * certificate.grad_sq_before);
   Vector gradient(problem.w.size());
   problem.objective.gradient(problem.w, gradient);
-  EXPECT_LE(relative_distance<double>(state.first, gradient), 1e-12);
+  EXPECT_LE(relative_distance<double>(state["velocity"], gradient), 1e-12);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ VectorOf<Scalar> trained(const BasicSymmetry<Scalar>& symmetry) {
   options.teleport.schedule = Schedule::parse("1");
   Random random(3);
   VectorOf<Scalar> w = initialize<Scalar>(network, Initialization::fan_in, random);
-  const MinibatchSummary run = train_minibatch<Scalar>(objective, source, split(128, 0, 1),
-                                                       GradientDescent<Scalar>(), w, options);
+  const RunSummary run = train_minibatch<Scalar>(objective, source, split(128, 0, 1),
+                                                 GradientDescent<Scalar>(), w, options);
   EXPECT_FALSE(run.teleports.empty());
   for (const Certificate& teleport : run.teleports) {
     EXPECT_TRUE(teleport.accepted) << teleport.reason;

@@ -70,23 +70,20 @@ TEST(BatchObjective, AnyModelCanBeTrainedInMiniBatches) {
         static_cast<const Optimizer*>(&newton)}) {
     MinibatchOptions<double> options{.epochs = 3, .batch_size = 8, .learning_rate = 1e-2};
     Vector w = random.normal_matrix(12, 1), v = w;
-    const MinibatchSummary run =
-        train_minibatch<double>(model, source, parts, *optimizer, w, options);
-    const MinibatchSummary expected =
+    const RunSummary run = train_minibatch<double>(model, source, parts, *optimizer, w, options);
+    const RunSummary expected =
         train_minibatch<double>(network, source, parts, *optimizer, v, options);
     EXPECT_LE(testing::distance(w, v), tolerance::accumulated) << optimizer->name();
-    ASSERT_EQ(run.rows.size(), 3u);
-    for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_LE(testing::distance(run.rows[i].train_loss, expected.rows[i].train_loss),
-                tolerance::accumulated);
-      EXPECT_LE(testing::distance(run.rows[i].valid_loss, expected.rows[i].valid_loss),
-                tolerance::accumulated);
-      EXPECT_LE(testing::distance(run.rows[i].grad_sq, expected.rows[i].grad_sq),
-                tolerance::accumulated);
-      EXPECT_TRUE(std::isnan(run.rows[i].valid_accuracy));
+    ASSERT_EQ(run.trace.rows.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const TraceRow &row = run.trace.rows[i], &same = expected.trace.rows[i];
+      EXPECT_LE(testing::distance(row.loss, same.loss), tolerance::accumulated);
+      EXPECT_LE(testing::distance(row.valid_loss, same.valid_loss), tolerance::accumulated);
+      EXPECT_LE(testing::distance(row.grad_sq, same.grad_sq), tolerance::accumulated);
+      EXPECT_TRUE(std::isnan(row.valid_accuracy));
     }
     EXPECT_EQ(run.evaluations, expected.evaluations);
-    EXPECT_LT(run.rows.back().train_loss, run.rows.front().train_loss);
+    EXPECT_LT(run.final_loss, run.trace.rows.front().loss);
   }
 }
 

@@ -101,7 +101,8 @@ TEST(MinibatchRegression, IsStochasticDescentOnTheLinearModel) {
     return sum;
   };
   Matrix W = start;
-  std::vector<double> training, validation;
+  std::vector<double> training{loss_of(W, parts.training)};  // row 0: before training
+  std::vector<double> validation{loss_of(W, parts.validation)};
   const Batches order(parts.training, 4, 8);
   ASSERT_EQ(order.count(), 5);  // the last one has two samples
   for (Index epoch = 0; epoch < 3; ++epoch) {
@@ -119,15 +120,19 @@ TEST(MinibatchRegression, IsStochasticDescentOnTheLinearModel) {
 
   Vector w(6);
   network.augmented(1, w.data()) = start;
-  const MinibatchSummary run = train_minibatch<double>(
+  const RunSummary run = train_minibatch<double>(
       MlpObjective<double>(network, loss), DenseSource<double>(X, Targets<double>(Y)), parts,
       GradientDescent<double>(), w,
       {.epochs = 3, .batch_size = 4, .learning_rate = rate, .seed = 8});
   EXPECT_LE((Matrix(network.augmented(1, w.data())) - W).norm(), tolerance::rounding * W.norm());
-  ASSERT_EQ(run.rows.size(), 3U);
-  for (std::size_t epoch = 0; epoch < 3; ++epoch) {
-    const EpochRow& row = run.rows[epoch];
-    EXPECT_NEAR(row.train_loss, training[epoch], tolerance::rounding * training[epoch]);
+  ASSERT_EQ(run.trace.rows.size(), 4U);
+  for (std::size_t epoch = 0; epoch < 4; ++epoch) {
+    const TraceRow& row = run.trace.rows[epoch];
+    EXPECT_EQ(row.epoch, static_cast<Index>(epoch));
+    EXPECT_EQ(row.step, order.count() * row.epoch);
+    EXPECT_EQ(row.evaluations, static_cast<double>(row.step));
+    EXPECT_EQ(row.learning_rate, rate);
+    EXPECT_NEAR(row.loss, training[epoch], tolerance::rounding * training[epoch]);
     EXPECT_NEAR(row.valid_loss, validation[epoch], tolerance::rounding * validation[epoch]);
     EXPECT_TRUE(std::isnan(row.valid_accuracy));
   }

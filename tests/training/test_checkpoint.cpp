@@ -55,6 +55,38 @@ void expect_same(const std::vector<Certificate>& a, const std::vector<Certificat
   }
 }
 
+/// Equal in everything but the time.
+void expect_same(const Trace& a, const Trace& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  EXPECT_EQ(a.unit, b.unit);
+  ASSERT_EQ(a.rows.size(), b.rows.size());
+  for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    const TraceRow &x = a.rows[i], &y = b.rows[i];
+    EXPECT_EQ(x.step, y.step);
+    EXPECT_EQ(x.epoch, y.epoch);
+    EXPECT_EQ(x.loss, y.loss);
+    EXPECT_EQ(x.grad_sq, y.grad_sq);
+    EXPECT_EQ(x.learning_rate, y.learning_rate);
+    EXPECT_EQ(x.evaluations, y.evaluations);
+    EXPECT_EQ(x.teleported, y.teleported);
+    EXPECT_PRED2(same, x.valid_loss, y.valid_loss);
+    EXPECT_PRED2(same, x.valid_accuracy, y.valid_accuracy);
+  }
+  EXPECT_EQ(a.points, b.points);
+  ASSERT_EQ(a.teleports.size(), b.teleports.size());
+  for (std::size_t i = 0; i < a.teleports.size(); ++i) {
+    const TraceTeleport &x = a.teleports[i], &y = b.teleports[i];
+    EXPECT_EQ(x.step, y.step);
+    EXPECT_EQ(x.epoch, y.epoch);
+    EXPECT_EQ(x.batch, y.batch);
+    EXPECT_EQ(x.accepted, y.accepted);
+    EXPECT_EQ(x.loss_before, y.loss_before);
+    EXPECT_EQ(x.loss_after, y.loss_after);
+    EXPECT_EQ(x.before, y.before);
+    EXPECT_EQ(x.after, y.after);
+  }
+}
+
 /// A small classification with everything that a run may remember.
 template <class Scalar>
 struct Minibatches {
@@ -100,25 +132,23 @@ TYPED_TEST(CheckpointIn, EveryStepOfMiniBatchesLeadsToTheSameEnd) {
     options.checkpoints.every = 1;
     options.checkpoints.save = [&](const Checkpoint<Scalar>& c) { saved.push_back(c); };
     VectorOf<Scalar> end = problem.start;
-    const MinibatchSummary whole = train_minibatch<Scalar>(problem.objective, problem.source,
-                                                           problem.parts, *optimizer, end, options);
-    ASSERT_EQ(saved.size(), 4u * 8u);  // 45 samples in 8 batches: 7 checkpoints inside, 1 behind
+    const RunSummary whole = train_minibatch<Scalar>(problem.objective, problem.source,
+                                                     problem.parts, *optimizer, end, options);
+    ASSERT_EQ(saved.size(), 4u * 8u);  // 45 samples in 8 batches: 7 checkpoints inside, 1 after
     ASSERT_EQ(whole.teleports.size(), 6u);
     for (const Checkpoint<Scalar>& checkpoint : saved) {
       const Checkpoint<Scalar> read = through_arrays(checkpoint);
       auto rest = problem.options();
       rest.checkpoints.resume = &read;
       VectorOf<Scalar> w = VectorOf<Scalar>::Zero(end.size());  // the start plays no part
-      const MinibatchSummary resumed = train_minibatch<Scalar>(problem.objective, problem.source,
-                                                               problem.parts, *optimizer, w, rest);
+      const RunSummary resumed = train_minibatch<Scalar>(problem.objective, problem.source,
+                                                         problem.parts, *optimizer, w, rest);
       ASSERT_TRUE((w.array() == end.array()).all())
-          << optimizer->name() << " from epoch " << read.epoch << " step " << read.step;
-      ASSERT_EQ(resumed.rows.size(), whole.rows.size());
-      for (std::size_t i = 0; i < whole.rows.size(); ++i) {
-        EXPECT_EQ(resumed.rows[i].train_loss, whole.rows[i].train_loss);
-        EXPECT_EQ(resumed.rows[i].evaluations, whole.rows[i].evaluations);
-      }
+          << optimizer->name() << " from epoch " << read.epoch << " batch " << read.batch;
       EXPECT_EQ(resumed.steps, whole.steps);
+      EXPECT_EQ(resumed.epochs, whole.epochs);
+      EXPECT_EQ(resumed.final_loss, whole.final_loss);
+      expect_same(resumed.trace, whole.trace);
       expect_same(resumed.teleports, whole.teleports);
     }
   }
@@ -158,35 +188,30 @@ TYPED_TEST(CheckpointIn, EveryStepOfFullBatchesLeadsToTheSameEnd) {
         VectorOf<Scalar> w = VectorOf<Scalar>::Zero(end.size());
         const RunSummary resumed = train<Scalar>(problem.objective, *optimizer, w, rest);
         ASSERT_TRUE((w.array() == end.array()).all()) << optimizer->name() << " " << read.step;
-        ASSERT_EQ(resumed.trace.rows.size(), whole.trace.rows.size());
-        for (std::size_t i = 0; i < whole.trace.rows.size(); ++i) {
-          EXPECT_EQ(resumed.trace.rows[i].loss, whole.trace.rows[i].loss);
-          EXPECT_EQ(resumed.trace.rows[i].learning_rate, whole.trace.rows[i].learning_rate);
-          EXPECT_EQ(resumed.trace.rows[i].evaluations, whole.trace.rows[i].evaluations);
-          EXPECT_EQ(resumed.trace.rows[i].teleported, whole.trace.rows[i].teleported);
-          EXPECT_EQ(resumed.trace.rows[i].valid_loss, whole.trace.rows[i].valid_loss);
-        }
+        expect_same(resumed.trace, whole.trace);
         expect_same(resumed.teleports, whole.teleports);
       }
     }
   }
 }
 
-TEST(Checkpoint, AStoppedRunIsSavedBehindTheStepThatItFinished) {
+TEST(Checkpoint, AStoppedRunIsSavedAfterTheStepThatItFinished) {
   const Minibatches<double> problem;
   auto options = problem.options();
   Index calls = 0;
-  options.watcher = [&](const MinibatchProgress&) { return ++calls <= 10; };
+  options.watcher = [&](const TraceRow&) { return ++calls < 10; };
   std::vector<Checkpoint<double>> saved;
   options.checkpoints.save = [&](const Checkpoint<double>& c) { saved.push_back(c); };
   Vector w = problem.start;
-  const MinibatchSummary run = train_minibatch<double>(
-      problem.objective, problem.source, problem.parts, GradientDescent<double>(), w, options);
+  const RunSummary run = train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                                                 GradientDescent<double>(), w, options);
   EXPECT_EQ(run.status, RunStatus::interrupted);
   EXPECT_EQ(run.steps, 10);
+  EXPECT_EQ(run.epochs, 1);
   ASSERT_EQ(saved.size(), 2u);  // the first epoch's end, and this
+  EXPECT_EQ(saved[1].step, 10);
   EXPECT_EQ(saved[1].epoch, 1);
-  EXPECT_EQ(saved[1].step, 2);
+  EXPECT_EQ(saved[1].batch, 2);
   EXPECT_TRUE((saved[1].w.array() == w.array()).all());
 }
 
@@ -217,14 +242,15 @@ TEST(Checkpoint, OfADivergedRunIsNeverSaved) {
     EXPECT_TRUE(std::isfinite(c.epoch_loss));
   };
   Vector w = problem.start;
-  const MinibatchSummary run = train_minibatch<double>(
-      problem.objective, problem.source, problem.parts, GradientDescent<double>(), w, options);
+  const RunSummary run = train_minibatch<double>(problem.objective, problem.source, problem.parts,
+                                                 GradientDescent<double>(), w, options);
   EXPECT_EQ(run.status, RunStatus::diverged);
 }
 
 TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
   Checkpoint<double> checkpoint;
   checkpoint.w = Vector::Ones(3);
+  checkpoint.optimizer.add("velocity", StateKind::cotangent, 3);
   checkpoint.teleports.push_back({.reason = "moved"});
   const ArrayMap good = checkpoint_arrays(checkpoint);
   ASSERT_EQ(checkpoint_from_arrays<double>(good, "c.npz").teleports[0].reason, "moved");
@@ -245,25 +271,83 @@ TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
                 HasSubstr("found <i4 of shape (1,)"))
         << name;
   }
-  EXPECT_THAT(message("version", Array{{1}, std::vector<std::int64_t>{99}}), HasSubstr("found 99"));
-  EXPECT_THAT(message("first", Array{{2}, std::vector<double>{1, 2}}), HasSubstr("2 numbers"));
-  EXPECT_THAT(message("counters", Array{{6}, std::vector<std::int64_t>(6)}),
-              HasSubstr("found 6 numbers, allowed is 7 numbers"));
-  EXPECT_THAT(message("counters", Array{{7}, std::vector<std::int64_t>{0, -1, 0, 0, 0, 1, 1}}),
-              HasSubstr("found -1"));
-  EXPECT_THAT(
-      message("counters", Array{{7}, std::vector<std::int64_t>{0, 0, 0, 0, 0, 1l << 62, 1}}),
-      HasSubstr("from 0 to 2^53"));
-  EXPECT_THAT(message("reasons", Array{{0}, std::vector<std::uint8_t>{}}), HasSubstr("too few"));
-  EXPECT_THAT(message("teleports", Array{{1, 2}, std::vector<double>{1, 2}}),
-              HasSubstr("2 columns"));
-  // A step that is no whole number, which converting to an integer would make undefined.
-  for (const double step : {std::nan(""), HUGE_VAL, -1.0, 0.5, 1e300}) {
-    Array teleports = good.at("teleports");
-    std::get<std::vector<double>>(teleports.values)[0] = step;
-    EXPECT_THAT(message("teleports", teleports), HasSubstr("as a step or epoch")) << step;
+  const auto text = [](std::string_view value) {
+    return Array{{static_cast<Index>(value.size())},
+                 std::vector<std::uint8_t>(value.begin(), value.end())};
+  };
+  EXPECT_EQ(message("format", Array{{}, std::vector<std::int64_t>{99}}),
+            "c.npz: found a checkpoint of format 99, allowed is format 2: start the run again");
+  EXPECT_EQ(message("optimizer.velocity", Array{{2}, std::vector<double>{1, 2}}),
+            "c.npz, array optimizer.velocity: found 2 numbers, allowed is a multiple of 3, one for "
+            "each parameter");
+  for (const char* list : {"velocity", "velocity sideways", "velocity cotangent",
+                           "velocity cotangent\nvelocity cotangent\n", "a b scalar\n", " scalar\n",
+                           "../velocity cotangent\n", "\n"}) {
+    EXPECT_THAT(message("optimizer", text(list)), HasSubstr("c.npz, array optimizer: found"))
+        << list;
   }
+  for (const std::int64_t step : {std::int64_t{-1}, std::int64_t{1} << 62}) {
+    EXPECT_THAT(message("step", Array{{}, std::vector<std::int64_t>{step}}),
+                HasSubstr("from 0 to 2^53"));
+    EXPECT_THAT(message("teleports.step", Array{{1}, std::vector<std::int64_t>{step}}),
+                HasSubstr("from 0 to 2^53"));
+  }
+  EXPECT_THAT(message("teleports.reason", text("")), HasSubstr("found 0 rows, allowed is 1"));
+  EXPECT_THAT(message("teleports.reason", text("moved")), HasSubstr("a line without an end"));
+  EXPECT_THAT(message("teleports.drift", Array{{2}, std::vector<double>{1, 2}}),
+              HasSubstr("found 2 rows, allowed is 1"));
   EXPECT_THROW(checkpoint_from_arrays<float>(good, "c.npz"), InvalidArgument);
+}
+
+TEST(Checkpoint, OfTheFirstFormatIsRefusedByName) {
+  // The arrays that 0.1 wrote.
+  const Array none{{0}, std::vector<double>{}}, table{{0, 9}, std::vector<double>{}};
+  const ArrayMap old{{"version", {{1}, std::vector<std::int64_t>{1}}},
+                     {"w", {{1}, std::vector<double>{1.0}}},
+                     {"first", none},
+                     {"second", none},
+                     {"counters", {{7}, std::vector<std::int64_t>(7)}},
+                     {"figures", {{6}, std::vector<double>(6)}},
+                     {"random", {{3}, std::vector<std::int64_t>(3)}},
+                     {"trace", table}};
+  try {
+    checkpoint_from_arrays<double>(old, "run/checkpoint/latest.npz");
+    FAIL() << "accepted";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "run/checkpoint/latest.npz: found a checkpoint of format 1 (Symport 0.1), allowed "
+                 "is format 2: start the run again");
+  }
+}
+
+// L-BFGS, Shampoo or K-FAC would have some such state.
+TEST(Checkpoint, KeepsAnyNumberOfBuffersWithTheirKinds) {
+  Checkpoint<float> checkpoint;
+  checkpoint.w = VectorOf<float>{{1.0f, 2.0f, 3.0f}};
+  Random random(9);
+  const auto add = [&](const char* name, StateKind kind, Index size) {
+    checkpoint.optimizer.add(name, kind, size);
+    checkpoint.optimizer[name] = random.normal_matrix(size, 1).cast<float>();
+  };
+  add("steps", StateKind::tangent, 12);  // four vectors
+  add("gradients", StateKind::cotangent, 12);
+  add("average", StateKind::point, 3);
+  add("squares", StateKind::squared_cotangent, 3);
+  add("factor_1", StateKind::scalar, 25);
+  add("rate", StateKind::scalar, 1);
+  checkpoint.optimizer.count = 7;
+  const ArrayMap arrays = checkpoint_arrays(checkpoint);
+  EXPECT_EQ(arrays.at("optimizer.steps").shape, std::vector<Index>{12});
+  EXPECT_EQ(arrays.at("optimizer.steps").dtype(), DType::f4);
+  const OptimizerState<float> read = checkpoint_from_arrays<float>(arrays, "c.npz").optimizer;
+  EXPECT_EQ(read.count, 7);
+  ASSERT_EQ(read.buffers.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const StateBuffer<float>&a = read.buffers[i], &b = checkpoint.optimizer.buffers[i];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.kind, b.kind);
+    EXPECT_EQ(a.values, b.values);
+  }
 }
 
 TEST(Checkpoint, KeepsThePointsOfItsTrace) {
@@ -271,9 +355,18 @@ TEST(Checkpoint, KeepsThePointsOfItsTrace) {
   checkpoint.w = Vector{{1.0, 2.0}};
   checkpoint.trace.rows.resize(2);
   checkpoint.trace.points = {Vector{{0.5, -1.0}}, Vector{{0.25, 3.0}}};
-  EXPECT_EQ(through_arrays(checkpoint).trace.points, checkpoint.trace.points);
+  checkpoint.trace.teleports.push_back(
+      {.step = 3, .accepted = true, .before = Vector{{1.0, 2.0}}, .after = Vector{{-1.0, 4.0}}});
+  expect_same(through_arrays(checkpoint).trace, checkpoint.trace);
   ArrayMap arrays = checkpoint_arrays(checkpoint);
-  arrays["points"] = {{1, 2}, std::vector<double>{0.5, -1.0}};
+  const Array before = arrays["trace.teleports.before"];
+  arrays["trace.teleports.before"] = {{1, 1}, std::vector<double>{0.5}};
+  EXPECT_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"), InvalidArgument);
+  arrays["trace.teleports.before"] = before;
+  EXPECT_NO_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"));
+  arrays["trace.points"] = {{1, 2}, std::vector<double>{0.5, -1.0}};
+  EXPECT_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"), InvalidArgument);
+  arrays["trace.points"] = {{2, 1}, std::vector<double>{0.5, -1.0}};
   EXPECT_THROW(checkpoint_from_arrays<double>(arrays, "c.npz"), InvalidArgument);
 }
 
@@ -281,7 +374,8 @@ TEST(Checkpoint, BeyondTheEpochOrWithBadOptionsIsRefused) {
   const Minibatches<double> problem;
   Checkpoint<double> beyond;
   beyond.w = problem.start;
-  beyond.step = 8;  // of the steps 0, ..., 7
+  beyond.batch = 8;  // of 0, ..., 7
+  beyond.trace.unit = RowUnit::epoch;
   const auto refused = [&](const auto& change) {
     auto options = problem.options();
     change(options);
@@ -329,10 +423,24 @@ TEST(Checkpoint, OfAnotherOptimizerOrWithHalfATraceIsRefused) {
   }
 }
 
+TEST(Checkpoint, OfAnotherAlgorithmIsRefused) {
+  Random random(4);
+  const testing::Problem<double> full =
+      testing::random_problem<double>({3, 2}, "linear", "half_sum_squares", false, 4, random);
+  Checkpoint<double> minibatch;
+  minibatch.w = full.w;
+  minibatch.trace.unit = RowUnit::epoch;
+  TrainOptions<double> rest{.max_steps = 5, .checkpoints = {.resume = &minibatch}};
+  Vector start = full.w;
+  EXPECT_THROW(train<double>(full.objective, GradientDescent<double>(), start, rest),
+               InvalidArgument);
+}
+
 TEST(Checkpoint, OfAnotherNetworkIsRefused) {
   const Minibatches<double> problem;
   Checkpoint<double> other;
   other.w = Vector::Ones(3);
+  other.trace.unit = RowUnit::epoch;
   auto options = problem.options();
   options.checkpoints.resume = &other;
   Vector w = problem.start;

@@ -36,6 +36,16 @@ TEST(Trace, ThinsOutLongRunsButKeepsEndsTeleportsAndPoints) {
   EXPECT_EQ(teleports, 1);
 }
 
+TEST(Trace, ThinsOutEpochsByTheirOwnNumber) {
+  constexpr Index epochs = 2 * static_cast<Index>(Trace::max_rows);
+  Trace trace;
+  trace.unit = RowUnit::epoch;
+  for (Index t = 0; t <= epochs; ++t) trace.record({.step = 15 * t, .epoch = t}, nullptr);
+  ASSERT_GT(trace.stride, 1);
+  EXPECT_EQ(trace.rows.back().epoch, epochs);
+  for (const TraceRow& row : trace.rows) ASSERT_EQ(row.epoch % trace.stride, 0);
+}
+
 TEST(Trace, ShortRunsKeepEveryStep) {
   Trace trace;
   for (Index t = 0; t < 1000; ++t) trace.record({.step = t}, nullptr);

@@ -34,8 +34,10 @@ Teleported teleported(const Optimizer& optimizer, StatePolicy policy) {
   t.before = Vector{{-0.5, 0.6}};
   t.state_before = optimizer.init(2);
   t.state_before.count = 17;
-  if (t.state_before.first.size()) t.state_before.first = Vector{{0.3, -0.8}};
-  if (t.state_before.second.size()) t.state_before.second = Vector{{4.0, 9.0}};
+  for (auto& buffer : t.state_before.buffers) {
+    if (buffer.kind == StateKind::cotangent) buffer.values = Vector{{0.3, -0.8}};
+    if (buffer.kind == StateKind::squared_cotangent) buffer.values = Vector{{4.0, 9.0}};
+  }
   t.after = t.before;
   t.state_after = t.state_before;
   Random random(151);
@@ -51,16 +53,19 @@ TEST(StatePolicy, KeepTouchesNothing) {
                                      static_cast<const Optimizer*>(new Adam<double>())}) {
     const std::unique_ptr<const Optimizer> owned(optimizer);
     const Teleported t = teleported(*optimizer, StatePolicy::keep);
-    EXPECT_TRUE(testing::identical(t.state_after.first, t.state_before.first));
-    EXPECT_TRUE(testing::identical(t.state_after.second, t.state_before.second));
+    ASSERT_EQ(t.state_after.buffers.size(), t.state_before.buffers.size());
+    for (const auto& buffer : t.state_before.buffers) {
+      EXPECT_FALSE(buffer.values.isZero(0.0));
+      EXPECT_TRUE(testing::identical(t.state_after[buffer.name], buffer.values)) << buffer.name;
+    }
     EXPECT_EQ(t.state_after.count, 17);
   }
 }
 
 TEST(StatePolicy, ResetStartsAnew) {
   const Teleported t = teleported(Adam<double>(), StatePolicy::reset);
-  EXPECT_TRUE(t.state_after.first.isZero(0.0));
-  EXPECT_TRUE(t.state_after.second.isZero(0.0));
+  EXPECT_TRUE(t.state_after["mean"].isZero(0.0));
+  EXPECT_TRUE(t.state_after["squares"].isZero(0.0));
   EXPECT_EQ(t.state_after.count, 0);
 }
 
@@ -84,16 +89,92 @@ TEST(StatePolicy, TransportMovesGradientsByTheInverseTransposedJacobian) {
           [&](double e) { return h_inverse(R * h(t.before + e * Vector::Unit(2, j)))[i]; }, 1e-3);
     }
   }
-  const Vector expected = inverse(J).transpose() * t.state_before.first;
-  EXPECT_LE(distance(t.state_after.first, expected), tolerance::difference);
-  EXPECT_GT(distance(t.state_after.first, t.state_before.first), 0.1);
+  const Vector expected = inverse(J).transpose() * t.state_before["velocity"];
+  EXPECT_LE(distance(t.state_after["velocity"], expected), tolerance::difference);
+  EXPECT_GT(distance(t.state_after["velocity"], t.state_before["velocity"]), 0.1);
   EXPECT_EQ(t.state_after.count, 17);
 }
 
 TEST(StatePolicy, TransportKeepsSquares) {
   const Teleported t = teleported(Adam<double>(), StatePolicy::transport);
-  EXPECT_TRUE(testing::identical(t.state_after.second, t.state_before.second));
-  EXPECT_FALSE(testing::identical(t.state_after.first, t.state_before.first));
+  EXPECT_TRUE(testing::identical(t.state_after["squares"], t.state_before["squares"]));
+  EXPECT_FALSE(testing::identical(t.state_after["mean"], t.state_before["mean"]));
+}
+
+/// An optimizer with state of one more kind, which a quasi-Newton method or averaging would have.
+class Remembering final : public Optimizer {
+ public:
+  explicit Remembering(StateKind kind) : kind_(kind) {}
+  std::string_view name() const override { return "remembering"; }
+  OptimizerState<double> init(Index dimension) const override {
+    OptimizerState<double> state = Momentum<double>().init(2 * dimension);  // of two vectors
+    state.add("more", kind_, dimension);
+    return state;
+  }
+  StepOutcome step(const Objective&, double, In<double>, double, OptimizerState<double>&,
+                   Out<double>) const override {
+    return {false, 0.0, 0.0};
+  }
+  void preview(const Objective&, In<double>, In<double> gradient, double learning_rate,
+               const OptimizerState<double>&, Out<double> u) const override {
+    u = learning_rate * gradient;
+  }
+
+ private:
+  StateKind kind_;
+};
+
+TEST(StatePolicy, TransportMovesEveryVectorOfABufferAsItsKindSays) {
+  const Rosenbrock objective;
+  const auto symmetry = rosenbrock_rotation();
+  const AngleScan scan;
+  const Vector start{{-0.5, 0.6}};
+  Vector here(2), there(2);
+  objective.gradient(start, here);
+  for (const StateKind kind : {StateKind::scalar, StateKind::squared_cotangent}) {
+    const Remembering optimizer(kind);
+    auto state = optimizer.init(2);
+    state["velocity"] << -2.0 * here, here;
+    state["more"] << 5.0, 7.0;
+    Random random(151);
+    Vector w = start;
+    const Certificate c = teleport_in_training<double>(
+        objective, optimizer, 1e-4,
+        {.symmetry = &symmetry, .search = &scan, .state = StatePolicy::transport}, random, state,
+        w);
+    ASSERT_TRUE(c.accepted) << c.reason;
+    objective.gradient(w, there);  // (Prop. 5.1): what the gradient of the start becomes
+    EXPECT_LE(distance(state["velocity"].head(2), -2.0 * there), tolerance::rounding);
+    EXPECT_LE(distance(state["velocity"].tail(2), there), tolerance::rounding);
+    EXPECT_EQ(state["more"], (Vector{{5.0, 7.0}}));
+  }
+}
+
+TEST(StatePolicy, TransportIsRefusedForKindsThatNothingMoves) {
+  const Rosenbrock objective;
+  const auto symmetry = rosenbrock_rotation();
+  for (const StateKind kind : {StateKind::tangent, StateKind::point}) {
+    const Remembering optimizer(kind);
+    auto state = optimizer.init(2);
+    Random random(151);
+    Vector w = objective.start();
+    Teleportation<double> plan{.symmetry = &symmetry, .state = StatePolicy::transport};
+    const auto attempt = [&] {
+      return teleport_in_training<double>(objective, optimizer, 1e-4, plan, random, state, w);
+    };
+    try {
+      attempt();
+      FAIL() << to_string(kind);
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.what(),
+                "state: found transport, allowed is keep or reset: the symmetry SO(2) cannot "
+                "transport an optimizer's " +
+                    std::string(to_string(kind)) + " 'more'");
+    }
+    EXPECT_TRUE(testing::identical(w, objective.start()));
+    plan.state = StatePolicy::keep;
+    EXPECT_NO_THROW(attempt());
+  }
 }
 
 TEST(StatePolicy, HasAName) {
@@ -167,11 +248,12 @@ TEST(TeleportInTraining, MaximisesThePredictedDecreaseOfTheRealNextStep) {
   constexpr double rate = 0.05;
   const Vector start{{-0.5, 0.6}};
   auto state = adagrad.init(2);
-  state.second = Vector{{400.0, 100.0}};
+  const Vector squares{{400.0, 100.0}};
+  state["squares"] = squares;
   const auto decrease = [&](const Vector& w) {
     Vector g(2), u(2), Hu(2);
     objective.gradient(w, g);
-    for (Index k = 0; k < 2; ++k) u[k] = rate * g[k] / std::sqrt(state.second[k] + g[k] * g[k]);
+    for (Index k = 0; k < 2; ++k) u[k] = rate * g[k] / std::sqrt(squares[k] + g[k] * g[k]);
     objective.hessian_vector(w, u, Hu);
     return g.dot(u) - 0.5 * u.dot(Hu);
   };

@@ -24,8 +24,15 @@ std::vector<std::vector<std::string>> cells(const std::string& csv) {
 
 TEST(Trace, IsWrittenSoThatTheSameDoublesAreReadBack) {
   Trace trace;
-  trace.rows = {{0, 1.0 / 3.0, 2e-300, 1e-3, 1.0, 0.0, false},
-                {1, 0.1, 7.0, 1e-3, 12.5, 0.25, true}};
+  trace.rows = {
+      {.step = 0, .loss = 1.0 / 3.0, .grad_sq = 2e-300, .learning_rate = 1e-3, .evaluations = 1.0},
+      {.step = 1,
+       .loss = 0.1,
+       .grad_sq = 7.0,
+       .learning_rate = 1e-3,
+       .evaluations = 12.5,
+       .seconds = 0.25,
+       .teleported = true}};
   trace.points = {Vector{{1.0 / 7.0, -0.0}}, Vector{{1e308, 5e-324}}};
   std::ostringstream out;
   write_csv(trace, out);
@@ -52,8 +59,8 @@ TEST(Trace, IsWrittenSoThatTheSameDoublesAreReadBack) {
 TEST(Trace, WritesNonFiniteNumbersAsWords) {
   const double infinity = std::numeric_limits<double>::infinity();
   Trace trace;
-  trace.rows = {{0, std::nan(""), infinity, 1e-3, 1.0, 0.0, false},
-                {1, -infinity, 0.0, 1.0, 2.0, 0.0, false}};
+  trace.rows = {{.step = 0, .loss = std::nan(""), .grad_sq = infinity},
+                {.step = 1, .loss = -infinity}};
   std::ostringstream out;
   write_csv(trace, out);
   const auto rows = cells(out.str());
@@ -64,10 +71,37 @@ TEST(Trace, WritesNonFiniteNumbersAsWords) {
 
 TEST(Trace, HasNoCoordinateColumnsWithoutPoints) {
   Trace trace;
-  trace.rows = {{0, 1.0, 1.0, 1.0, 1.0, 0.0, false}};
+  trace.rows = {{.loss = 1.0}};
   std::ostringstream out;
   write_csv(trace, out);
   EXPECT_EQ(cells(out.str())[0].size(), 7u);
+}
+
+TEST(Trace, OfTrainingHasItsOwnColumns) {
+  Trace trace;
+  trace.rows = {{.step = 40,
+                 .epoch = 2,
+                 .loss = 0.5,
+                 .grad_sq = 4.0,
+                 .learning_rate = 0.25,
+                 .evaluations = 44.5,
+                 .seconds = 1.5,
+                 .teleported = true,
+                 .valid_loss = 0.75}};
+  const auto csv = [&](RowUnit unit) {
+    trace.unit = unit;
+    std::ostringstream out;
+    write_csv(trace, out, TraceLayout::training);
+    return out.str();
+  };
+  EXPECT_EQ(csv(RowUnit::step),
+            "step,train_loss,valid_loss,valid_accuracy,grad_sq,learning_rate,evaluations,seconds,"
+            "teleported\n"
+            "40,0.5,0.75,nan,4,0.25,44.5,1.500000000,1\n");
+  EXPECT_EQ(csv(RowUnit::epoch),
+            "epoch,train_loss,valid_loss,valid_accuracy,grad_sq,learning_rate,evaluations,seconds,"
+            "teleported,step\n"
+            "2,0.5,0.75,nan,4,0.25,44.5,1.500000000,1,40\n");
 }
 
 }  // namespace

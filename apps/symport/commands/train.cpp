@@ -76,15 +76,16 @@ class TrainingReporter {
     return !interrupted();
   }
 
-  void epoch_done(const NetworkRow& row, Index epochs) {
+  void epoch_done(const TraceRow& row, Index epochs) {
     if (!progress_.shown() || progress_.on_terminal()) return;
-    std::string text =
-        fmt::format("epoch {} of {}: loss {:.4g}", row.index + 1, epochs, row.train_loss);
+    std::string text = row.epoch == 0 ? std::string("before training")
+                                      : fmt::format("epoch {} of {}", row.epoch, epochs);
+    if (!std::isnan(row.loss) || row.epoch > 0) text += fmt::format(": loss {:.4g}", row.loss);
     if (!std::isnan(row.valid_loss)) text += fmt::format(", validation {:.4g}", row.valid_loss);
     if (!std::isnan(row.valid_accuracy)) {
       text += fmt::format(" ({:.2f} % right)", 100.0 * row.valid_accuracy);
     }
-    text += fmt::format(", {:.0f} samples/s", samples_a_second());
+    if (row.epoch > 0) text += fmt::format(", {:.0f} samples/s", samples_a_second());
     progress_.message(text + fmt::format(", {} so far", duration_text(progress_.seconds())));
   }
 
@@ -115,13 +116,14 @@ class TrainingReporter {
 };
 
 int report_end(const NetworkResult& result, const RunDirectory* directory) {
-  if (result.status == RunStatus::diverged) {
-    print_error(fmt::format("symport train: diverged at step {}\n", result.steps));
+  const RunSummary& summary = result.summary;
+  if (summary.status == RunStatus::diverged) {
+    print_error(fmt::format("symport train: diverged at step {}\n", summary.steps));
     return exit_failed;
   }
-  if (result.status == RunStatus::interrupted) {
+  if (summary.status == RunStatus::interrupted) {
     print_error(
-        fmt::format("symport train: interrupted after {} steps; {}\n", result.steps,
+        fmt::format("symport train: interrupted after {} steps; {}\n", summary.steps,
                     directory ? "to resume it: symport train --resume " + directory->path().string()
                               : "nothing is kept without --out DIR"));
     return exit_interrupted;
@@ -135,7 +137,7 @@ NetworkResult train_with_progress(NetworkRun& run, const RunPlace& place,
   const Index epochs = run.spec().epochs.value_or(1);
   return run.train(place,
                    {.watch = [&](const NetworkProgress& at) { return reporter.watch(at); },
-                    .epoch_done = [&](const NetworkRow& row) { reporter.epoch_done(row, epochs); },
+                    .epoch_done = [&](const TraceRow& row) { reporter.epoch_done(row, epochs); },
                     .warn = [&](const std::string& text) { reporter.warn(text); }});
 }
 
@@ -152,7 +154,7 @@ int run_training(const Arguments& arguments, RunOutput& output, const OutputOpti
   output.deliver([&](RunDirectory& directory) { write_results(result, directory); },
                  options.json ? json_of(result) : train_text(result, Style::for_stdout()),
                  [&] { return record_of(result); });
-  if (!result.loss_invariant && !result.teleports.empty()) {
+  if (!result.loss_invariant && !result.summary.teleports.empty()) {
     print_error(
         "warning: the symmetry 'paper' is not loss-invariant: its teleports change the loss\n");
   }

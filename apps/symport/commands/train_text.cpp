@@ -16,18 +16,23 @@ namespace {
 
 constexpr std::size_t rows_shown = 12;
 
-std::string row_table(const NetworkResult& result, const std::string& index, const Style& style) {
-  TextTable table(
-      {{index}, {"train loss"}, {"valid loss"}, {"accuracy"}, {"|gradient|^2"}, {"seconds"}});
+std::string row_table(const Trace& trace, const Style& style) {
+  TextTable table({{std::string(to_string(trace.unit))},
+                   {"train loss"},
+                   {"valid loss"},
+                   {"accuracy"},
+                   {"|gradient|^2"},
+                   {"seconds"}});
   const auto number = [](double value) {
     return std::isnan(value) ? std::string("-") : fmt::format("{:.5g}", value);
   };
-  const std::size_t count = result.rows.size();
+  const std::size_t count = trace.rows.size();
   const std::size_t stride = std::max<std::size_t>(1, (count + rows_shown - 2) / rows_shown);
   for (std::size_t i = 0; i < count; ++i) {
     if (i % stride != 0 && i + 1 != count) continue;
-    const NetworkRow& row = result.rows[i];
-    table.add({fmt::format("{}", row.index), number(row.train_loss), number(row.valid_loss),
+    const TraceRow& row = trace.rows[i];
+    const Index index = trace.unit == RowUnit::epoch ? row.epoch : row.step;
+    table.add({fmt::format("{}", index), number(row.loss), number(row.valid_loss),
                number(row.valid_accuracy), number(row.grad_sq),
                fmt::format("{:.3f}", row.seconds)});
   }
@@ -37,8 +42,7 @@ std::string row_table(const NetworkResult& result, const std::string& index, con
 }  // namespace
 
 std::string train_text(const NetworkResult& result, const Style& style) {
-  const std::string index = result.spec.minibatch() ? "epoch" : "step";
-  std::string text = row_table(result, index, style);
+  std::string text = row_table(result.summary.trace, style);
   if (result.test_samples > 0) {
     text +=
         fmt::format("\ntest set of {} samples: loss {:.5g}", result.test_samples, result.test_loss);
@@ -47,7 +51,7 @@ std::string train_text(const NetworkResult& result, const Style& style) {
     }
     text += "\n";
   }
-  const TeleportTally tally(result.teleports);
+  const TeleportTally tally(result.summary.teleports);
   if (tally.total() == 0) return text;
   text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
                       tally.total(), result.spec.how.symmetry, tally.accepted, tally.largest_drift,
@@ -57,7 +61,7 @@ std::string train_text(const NetworkResult& result, const Style& style) {
                         tally.at_rounding_level, tally.largest_relative_change);
   }
   if (tally.first_refusal) {
-    text += fmt::format("first refusal, at {} {}: {}\n", index, tally.first_refusal->step,
+    text += fmt::format("first refusal, at step {}: {}\n", tally.first_refusal->step,
                         tally.first_refusal->reason);
   }
   return text;

@@ -20,8 +20,8 @@ class Adam final : public FirstOrderOptimizer<Scalar> {
 
   std::string_view name() const override { return "adam"; }
   OptimizerState<Scalar> init(Index dimension) const override;
-  void update(In<Scalar> w, In<Scalar> gradient, double learning_rate, StateRange<Scalar> state,
-              Out<Scalar> u) const override;
+  void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
+              const StateRange<Scalar>& state, Out<Scalar> u) const override;
 
  private:
   AdamOptions options_;

@@ -17,8 +17,8 @@ class Nesterov final : public FirstOrderOptimizer<Scalar> {
 
   std::string_view name() const override { return "nesterov"; }
   OptimizerState<Scalar> init(Index dimension) const override;
-  void update(In<Scalar> w, In<Scalar> gradient, double learning_rate, StateRange<Scalar> state,
-              Out<Scalar> u) const override;
+  void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
+              const StateRange<Scalar>& state, Out<Scalar> u) const override;
 
  private:
   NesterovOptions options_;

@@ -4,17 +4,9 @@
 #include <string_view>
 
 #include "symport/objectives/objective.hpp"
+#include "symport/optimizers/optimizer_state.hpp"
 
 namespace symport {
-
-/// All that an optimizer remembers between steps. Unused vectors are empty.
-template <Real Scalar>
-struct OptimizerState {
-  Index count = 0;          ///< steps made since the last reset
-  VectorOf<Scalar> first;   ///< gradient-like: velocity or mean gradient; a covector
-  VectorOf<Scalar> second;  ///< squares of gradients
-  double rate = 0.0;        ///< last step length of a curvature step
-};
 
 struct StepOutcome {
   bool moved = true;         ///< false: no acceptable step exists here (w is unchanged)
@@ -50,9 +42,21 @@ using Optimizer = BasicOptimizer<double>;
 
 /// What an optimizer remembers of some consecutive parameters.
 template <Real Scalar>
-struct StateRange {
-  Index count;                ///< steps made before this one
-  Out<Scalar> first, second;  ///< that part of the state's vectors; empty where those are
+class StateRange {
+ public:
+  StateRange(OptimizerState<Scalar>& state, Index first, Index size)
+      : state_(state), first_(first), size_(size) {}
+
+  Index count() const { return state_.count; }  ///< steps made before this one
+  /// That part of the buffer which `init` added as number i, from 0: an optimizer knows the order
+  /// of its buffers and looks up no name while it steps.
+  Eigen::Map<VectorOf<Scalar>> operator[](std::size_t i) const {
+    return {state_.buffers[i].values.data() + first_, size_};
+  }
+
+ private:
+  OptimizerState<Scalar>& state_;
+  Index first_, size_;
 };
 
 /// An optimizer whose step depends on the gradient and its own state alone, entry by entry. A step
@@ -64,7 +68,7 @@ class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
   /// Advances the state of some consecutive parameters by their gradient and fills u. All vectors
   /// are of the same range.
   virtual void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
-                      StateRange<Scalar> state, Out<Scalar> u) const = 0;
+                      const StateRange<Scalar>& state, Out<Scalar> u) const = 0;
 
   /// The step of the parameters first, first + 1, ... whose gradient is given. When all have been
   /// stepped once, in any order, `++state.count` ends the step.

@@ -12,7 +12,7 @@ namespace symport {
 ///
 /// J = |dL/dw|^2, Phi = (dL/dw)' H (dL/dw).
 struct Certificate {
-  Index step = 0;  ///< the step (or epoch) before which the teleport was tried
+  Index step = 0;  ///< updates made before it; Algorithms 1, 2 and 3 fill it in
   double loss_before = 0.0;
   double loss_after = 0.0;  ///< at the candidate, also when it was refused
   double drift = 0.0;       ///< change of the loss as it is judged, see `drift()`

@@ -8,40 +8,38 @@
 
 #include "symport/core/random.hpp"
 #include "symport/data/array.hpp"
-#include "symport/optimizers/optimizer.hpp"
+#include "symport/optimizers/optimizer_state.hpp"
 #include "symport/search/certificate.hpp"
-#include "symport/training/epoch_row.hpp"
 #include "symport/training/trace.hpp"
 
 namespace symport {
 
-/// Where a run is between two steps: all that `train` (Algorithm 1) or `train_minibatch`
+/// Where a run is between two updates: all that `train` (Algorithm 1) or `train_minibatch`
 /// (Algorithm 2) needs to go on as if it had never stopped. Batches are a function of seed and
-/// epoch, schedules of the step, so their position is that of the run.
+/// epoch, schedules of the step or epoch, so their position is that of the run.
 ///
 /// A run that goes on from a checkpoint, with the options it was started with, ends with the bytes
 /// it would have had. `max_steps` or `epochs` may be larger than they were.
 template <Real Scalar>
 struct Checkpoint {
-  Index epoch = 0;  ///< of the next step; 0 in Algorithm 1
-  Index step = 0;   ///< the next one: of the run (Algorithm 1), of the epoch (Algorithm 2)
+  Index step = 0;   ///< updates made
+  Index epoch = 0;  ///< epochs completed; 0 in Algorithm 1
+  Index batch = 0;  ///< mini-batches of the next epoch that are done; 0 in Algorithm 1
   VectorOf<Scalar> w;
   OptimizerState<Scalar> optimizer;
   Random::State random;  ///< of the searches
 
-  Index updates = 0;
   double evaluations = 0.0;
   double seconds = 0.0;
+  bool teleported = false;  ///< a teleport was accepted since the last row
   std::vector<Certificate> teleports;
-
-  /// Algorithm 1: the loss one step before, and the rows so far.
-  double previous_loss = std::numeric_limits<double>::infinity();
   Trace trace;
 
-  /// Algorithm 2: the losses of the epoch's mini-batches, added up; the epochs so far; what early
-  /// stopping remembers.
+  /// Algorithm 1: the loss one update before.
+  double previous_loss = std::numeric_limits<double>::infinity();
+
+  /// Algorithm 2: the losses of the epoch's mini-batches, added up; what early stopping remembers.
   double epoch_loss = 0.0;
-  std::vector<EpochRow> epochs;
   double best_valid_loss = std::numeric_limits<double>::infinity();
   Index epochs_without_progress = 0;
 };
@@ -49,7 +47,7 @@ struct Checkpoint {
 /// When to write checkpoints, and where to go on from.
 template <Real Scalar>
 struct Checkpointing {
-  /// Called every `every` steps, after every epoch of mini-batches, behind the last step, and when
+  /// Called every `every` steps, after every epoch of mini-batches, after the last step, and when
   /// a watcher stopped the run. Never with numbers that diverged.
   std::function<void(const Checkpoint<Scalar>&)> save{};
   Index every = 0;  ///< steps; 0: not between these
@@ -57,12 +55,20 @@ struct Checkpointing {
   const Checkpoint<Scalar>* resume = nullptr;
 };
 
-/// A checkpoint as named arrays, for `write_npz`; numbers are kept bit for bit.
+/// A checkpoint as named arrays, for `write_npz`; numbers are kept bit for bit. Single numbers have
+/// no dimension (`step`, `evaluations`, ...), every column of a table is an array of its own
+/// (`trace.loss`, `teleports.drift`, ...), the buffers of the optimizer are `optimizer.NAME`, and
+/// `optimizer` lists their names and kinds. docs/training.md has the whole list.
 template <Real Scalar>
 ArrayMap checkpoint_arrays(const Checkpoint<Scalar>& checkpoint);
 /// The way back. Other arrays may stand beside those of the checkpoint. Throws InvalidArgument,
-/// naming file and array, when one is missing, has another type or shape, or another version.
+/// naming file and array, when one is missing, or has another type or shape; and as
+/// `require_checkpoint_format` does.
 template <Real Scalar>
 Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::string& file);
+
+/// Throws InvalidArgument, naming the file and the format that was found, unless these are arrays
+/// of the format that `checkpoint_arrays` writes.
+void require_checkpoint_format(const ArrayMap& arrays, const std::string& file);
 
 }  // namespace symport

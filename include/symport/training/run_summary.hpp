@@ -10,14 +10,17 @@
 
 namespace symport {
 
-/// How a run ended.
+/// How a run of Algorithm 1, 2 or 3 ended.
 struct RunSummary {
   RunStatus status = RunStatus::step_limit;
-  Index steps = 0;  ///< updates made; when diverged, the step at which it showed
+  Index steps = 0;   ///< updates made; when diverged, those after which it showed
+  Index epochs = 0;  ///< completed; 0 in full batches
+  /// Where it ended; in mini-batches that of the last row. When diverged, the loss at which it
+  /// showed: not finite, unless only the gradient was not.
   double final_loss = 0.0;
-  double final_grad_sq = 0.0;
-  double evaluations = 0.0;  ///< in gradients, teleports included
-  double seconds = 0.0;
+  double final_grad_sq = 0.0;  ///< NaN where the last row has none
+  double evaluations = 0.0;    ///< in gradients (of a mini-batch), teleports included
+  double seconds = 0.0;        ///< of training: not of validation, evaluation and checkpoints
   std::vector<Certificate> teleports;
   Trace trace;
 
@@ -25,6 +28,9 @@ struct RunSummary {
   /// One line: "1000 steps, loss 1.2e-29, |gradient|^2 3.4e-27, 10 teleports (10 accepted), 0.2
   /// ms".
   std::string brief_report() const;
+  /// Several lines, "name  value" each: all of the above, with the losses at the start and on
+  /// held-out samples, the largest drift, and the first refusal.
+  std::string full_report() const;
 };
 
 }  // namespace symport

@@ -14,9 +14,12 @@ namespace symport {
 
 /// What becomes of the optimizer's state at a teleport.
 enum class StatePolicy {
-  keep,       ///< nothing
-  reset,      ///< as at the start of the run
-  transport,  ///< gradient-like state moves as gradients do (J^-T); squares are kept
+  keep,   ///< nothing
+  reset,  ///< as at the start of the run
+  /// Every buffer moves as its kind says (see StateKind): cotangents as gradients do, by J^-T;
+  /// squares of gradients and scalars are kept. Tangents and points cannot be moved yet: an
+  /// optimizer that has them is refused.
+  transport,
 };
 std::string_view to_string(StatePolicy policy);
 

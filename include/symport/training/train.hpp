@@ -8,13 +8,11 @@
 #include "symport/schedules/learning_rate.hpp"
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/run_summary.hpp"
+#include "symport/training/step_watcher.hpp"
 #include "symport/training/stopping.hpp"
 #include "symport/training/teleportation.hpp"
 
 namespace symport {
-
-/// What a run may be watched by: called before every update; returning false ends the run after it.
-using StepWatcher = std::function<bool(const TraceRow&)>;
 
 /// Figures on held-out samples.
 struct Validation {
@@ -30,7 +28,8 @@ struct TrainOptions {
   Stopping stop{};
   std::uint64_t seed = 0;  ///< of the searches
   bool trace = true;
-  std::function<Validation(In<Scalar> w)> validate{};  ///< for every row of the trace
+  /// Measures held-out samples, for every row of the trace.
+  std::function<Validation(In<Scalar> w)> validate{};
   StepWatcher watcher{};
   Checkpointing<Scalar> checkpoints{};
 };

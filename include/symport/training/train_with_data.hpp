@@ -19,7 +19,10 @@ struct TrainWithDataOptions {
   const Search* search = nullptr;  ///< null: OrbitAscent
   Schedule schedule{};
   std::optional<ObjectiveKind> objective = std::nullopt;  ///< as in Teleportation
-  std::uint64_t seed = 0;
+  Stopping stop{};
+  std::uint64_t seed = 0;  ///< of the searches
+  bool trace = true;
+  StepWatcher watcher{};
 };
 
 struct TrainWithDataResult {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "symport/training/train.hpp"
+#include "training/training_run.hpp"
+
+namespace symport {
+
+/// A run of Algorithm 1 or 3: loss and gradient are known before every update.
+template <Real Scalar>
+class FullBatchRun final : public TrainingRun<Scalar> {
+ public:
+  using TrainingRun<Scalar>::at;
+
+  /// Everything must outlive the run. Throws InvalidArgument when the size of w is not the
+  /// objective's dimension, or an option is out of range.
+  FullBatchRun(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
+               VectorOf<Scalar>& w, const TrainOptions<Scalar>& options)
+      : TrainingRun<Scalar>(
+            optimizer, checked(objective, w, options),
+            {RowUnit::step, options.seed, options.trace, options.watcher, options.checkpoints}),
+        objective_(objective),
+        optimizer_(optimizer),
+        options_(options),
+        observed_(options.trace || options.watcher || options.stop.active()),
+        gradient_(w.size()),
+        gradient_out_(gradient_),
+        w_out_(w),
+        gradient_in_(gradient_),
+        w_in_(w) {
+    measure();
+    if (!this->resumed()) at.evaluations = 1.0;
+    rate_ = options.learning_rate.at(at.step);
+    if (options.trace) {
+      // On small problems a trace that grows costs as much as the updates.
+      const auto rows = static_cast<std::size_t>(std::min<Index>(options.max_steps, 4096)) + 1;
+      at.trace.rows.reserve(rows);
+      if (w.size() <= Trace::max_point_dimension) at.trace.points.reserve(rows);
+    }
+  }
+
+  double rate() const { return rate_; }  ///< of the update that comes next
+  /// Whether to teleport now: t is in K, and an update will follow.
+  bool is_due(const Schedule& K) const {
+    return at.step < options_.max_steps && !this->stopping() && K.contains(at.step);
+  }
+
+  /// w <- g.w; `attempt()` does that or refuses, and returns the certificate.
+  template <class Attempt>
+  void teleport(const Attempt& attempt) {
+    if (!TrainingRun<Scalar>::teleport(attempt)) return;
+    measure();
+    at.evaluations += 1.0;
+  }
+
+  /// Records the state before the update; false when the run ends with it. Nothing is computed for
+  /// a run that nobody observes.
+  bool observe() {
+    const bool stopped = this->stopping();  // at the update before
+    if (observed_) make_row();
+    if (!std::isfinite(loss_)) this->end(RunStatus::diverged);
+    if (this->goes_on() && at.step >= options_.max_steps) this->end(RunStatus::step_limit);
+    if (this->goes_on() && stopped) this->end(RunStatus::interrupted);
+    return this->goes_on();
+  }
+
+  /// w <- w - u(dL/dw)
+  void update() {
+    const StepOutcome outcome =
+        optimizer_.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
+    if (options_.trace && optimizer_.automatic_rate()) {
+      at.trace.rows.back().learning_rate = outcome.rate;
+    }
+    if (!outcome.moved) {  // nothing left to gain at this precision
+      this->end(RunStatus::converged);
+      return;
+    }
+    at.previous_loss = loss_;
+    measure();
+    at.evaluations += 1.0 + outcome.evaluations;
+    rate_ = options_.learning_rate.at(++at.step);
+    const Index every = options_.checkpoints.every;
+    const bool due = every > 0 && at.step % every == 0;
+    if (due || this->stopping() || at.step >= options_.max_steps) {
+      if (std::isfinite(loss_)) this->save();
+    }
+  }
+
+  RunSummary summary() {
+    return TrainingRun<Scalar>::summary(loss_, static_cast<double>(gradient_.squaredNorm()));
+  }
+
+ private:
+  static VectorOf<Scalar>& checked(const BasicObjective<Scalar>& objective, VectorOf<Scalar>& w,
+                                   const TrainOptions<Scalar>& options) {
+    if (w.size() != objective.dimension()) {
+      throw InvalidArgument("start", fmt::format("{} numbers", w.size()),
+                            fmt::format("{} numbers", objective.dimension()));
+    }
+    if (options.max_steps < 0) {
+      throw InvalidArgument("max_steps", fmt::format("{}", options.max_steps),
+                            "a whole number >= 0");
+    }
+    return w;
+  }
+
+  void measure() { loss_ = objective_.gradient(w_in_, gradient_out_); }
+
+  void make_row() {
+    TraceRow row = this->row();
+    row.loss = loss_;
+    row.grad_sq = static_cast<double>(gradient_.squaredNorm());
+    row.learning_rate = rate_;
+    if (options_.validate) {
+      this->clock_.pause([&] {
+        const Validation figures = options_.validate(w_in_);
+        row.valid_loss = figures.loss;
+        row.valid_accuracy = figures.accuracy;
+      });
+    }
+    this->record(row);
+    if (!std::isfinite(row.grad_sq)) {
+      this->end(RunStatus::diverged);
+    } else if (options_.stop(at.step, loss_, at.previous_loss, row.grad_sq)) {
+      this->end(RunStatus::converged);
+    } else if (at.step < options_.max_steps) {
+      this->watch(row);
+    }
+  }
+
+  const BasicObjective<Scalar>& objective_;
+  const BasicOptimizer<Scalar>& optimizer_;
+  const TrainOptions<Scalar>& options_;
+  const bool observed_;
+  double rate_ = 0.0;
+  double loss_ = 0.0;  ///< and gradient, at w
+  VectorOf<Scalar> gradient_;
+  // Made once: on small problems an update costs no more than making these.
+  const Out<Scalar> gradient_out_, w_out_;
+  const Eigen::Ref<const VectorOf<Scalar>> gradient_in_, w_in_;
+};
+
+}  // namespace symport

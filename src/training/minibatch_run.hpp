@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "symport/training/evaluate.hpp"
+#include "symport/training/minibatch_step.hpp"
+#include "symport/training/train_minibatch.hpp"
+#include "training/bound_batch.hpp"
+#include "training/training_run.hpp"
+
+namespace symport {
+
+/// A run of Algorithm 2: the loss of the training data is measured before the first epoch and after
+/// every one.
+template <Real Scalar>
+class MinibatchRun final : public TrainingRun<Scalar> {
+ public:
+  using TrainingRun<Scalar>::at;
+
+  /// Everything must outlive the run. Throws InvalidArgument when the size of w is not the
+  /// objective's dimension, or an option is out of range.
+  MinibatchRun(const BatchObjective<Scalar>& objective, const BatchSource<Scalar>& source,
+               const Split& split, const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
+               const MinibatchOptions<Scalar>& options)
+      : TrainingRun<Scalar>(
+            optimizer, checked(objective, split, optimizer, w, options),
+            {RowUnit::epoch, options.seed, true, options.watcher, options.checkpoints}),
+        objective_(objective),
+        source_(source),
+        split_(split),
+        optimizer_(optimizer),
+        w_(w),
+        options_(options),
+        batches_(split.training, options.batch_size, options.seed),
+        step_batch_(objective),
+        teleport_batch_(objective) {
+    if (!this->resumed()) this->clock_.pause([&] { add_row(measured(TraceRow::unknown)); });
+    if (out_of_patience()) {
+      this->end(RunStatus::converged);
+    } else if (at.epoch >= options.epochs) {
+      this->end(RunStatus::step_limit);
+    }
+  }
+
+  const Batches& batches() const { return batches_; }
+  double rate() const { return options_.learning_rate.at(at.epoch); }
+  /// Whether a mini-batch of this epoch is left.
+  bool in_epoch() const { return this->goes_on() && at.batch < batches_.count(); }
+
+  /// w <- g.w on these samples; `attempt(objective)` does that or refuses, and returns the
+  /// certificate.
+  template <class Attempt>
+  void teleport(std::span<const Index> samples, const Attempt& attempt) {
+    TrainingRun<Scalar>::teleport([&] {
+      teleport_batch_.bind(source_, samples);
+      Certificate certificate = attempt(*teleport_batch_.objective);
+      // In gradients of a mini-batch.
+      certificate.evaluations *=
+          static_cast<double>(samples.size()) / static_cast<double>(options_.batch_size);
+      return certificate;
+    });
+  }
+
+  /// w <- w - u(gradient of L(X_i, w)), X_i these samples
+  void update(std::span<const Index> samples) {
+    if (options_.watcher) {
+      TraceRow row = this->row();
+      row.loss = batch_loss_;
+      row.grad_sq = TraceRow::unknown;
+      row.learning_rate = rate();
+      this->watch(row);
+    }
+    step_batch_.bind(source_, samples);
+    batch_loss_ =
+        minibatch_step<Scalar>(*step_batch_.objective, optimizer_, rate(), at.optimizer, w_);
+    at.evaluations += 1.0;
+    at.epoch_loss += batch_loss_;
+    ++at.step;
+    ++at.batch;
+    if (!std::isfinite(batch_loss_)) {
+      diverge();
+    } else if (at.batch < batches_.count()) {  // else `finish_epoch` comes next
+      const Index every = options_.checkpoints.every;
+      if (this->stopping() || (every > 0 && at.batch % every == 0)) this->save();
+      if (this->stopping()) this->end(RunStatus::interrupted);
+    }
+  }
+
+  /// Measures the epoch that was completed, if it was.
+  void finish_epoch() {
+    if (!this->goes_on()) return;
+    const double running = at.epoch_loss / static_cast<double>(batches_.count());
+    ++at.epoch;
+    at.batch = 0;
+    at.epoch_loss = 0.0;
+    TraceRow row;
+    this->clock_.pause([&] { add_row(row = measured(running)); });
+    if (!std::isfinite(row.loss)) {
+      this->end(RunStatus::diverged);
+      return;
+    }
+    if (!split_.validation.empty()) {
+      const bool progress = row.valid_loss < at.best_valid_loss;
+      at.epochs_without_progress = progress ? 0 : at.epochs_without_progress + 1;
+      at.best_valid_loss = std::min(at.best_valid_loss, row.valid_loss);
+    }
+    this->save();
+    if (out_of_patience()) {
+      this->end(RunStatus::converged);
+    } else if (at.epoch >= options_.epochs) {
+      this->end(RunStatus::step_limit);
+    } else if (this->stopping()) {
+      this->end(RunStatus::interrupted);
+    }
+  }
+
+  RunSummary summary() {
+    TraceRow last;
+    last.loss = last.grad_sq = TraceRow::unknown;
+    if (!at.trace.rows.empty()) last = at.trace.rows.back();
+    return TrainingRun<Scalar>::summary(last.loss, last.grad_sq);
+  }
+
+ private:
+  static void require_at_least(Index least, const char* field, Index value) {
+    if (value < least) {
+      throw InvalidArgument(field, fmt::format("{}", value),
+                            fmt::format("a whole number >= {}", least));
+    }
+  }
+
+  static VectorOf<Scalar>& checked(const BatchObjective<Scalar>& objective, const Split& split,
+                                   const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
+                                   const MinibatchOptions<Scalar>& options) {
+    require_at_least(0, "epochs", options.epochs);
+    require_at_least(1, "batch_size", options.batch_size);
+    require_at_least(1, "teleport_batches", options.teleport_batches);
+    require_at_least(0, "teleport_batch_size", options.teleport_batch_size);
+    require_at_least(0, "patience", options.patience);
+    if (w.size() != objective.dimension()) {
+      throw InvalidArgument("start", fmt::format("{} numbers", w.size()),
+                            fmt::format("{} numbers", objective.dimension()));
+    }
+    if (optimizer.automatic_rate()) {
+      throw InvalidArgument("optimizer", "an automatic learning rate with mini-batches",
+                            "a given learning rate, or full batches (train)");
+    }
+    if (const Checkpoint<Scalar>* from = options.checkpoints.resume) {
+      const Index count = Batches(split.training, options.batch_size, options.seed).count();
+      if (from->batch >= count) {
+        throw InvalidArgument("checkpoint", fmt::format("mini-batch {}", from->batch),
+                              fmt::format("a mini-batch below {}", count));
+      }
+    }
+    return w;
+  }
+
+  bool out_of_patience() const {
+    return options_.patience > 0 && at.epochs_without_progress >= options_.patience;
+  }
+
+  /// The row of this moment, with the figures of training and validation data.
+  TraceRow measured(double running_loss) const {
+    TraceRow row = this->row();
+    row.learning_rate = rate();
+    row.loss = running_loss;
+    row.grad_sq = TraceRow::unknown;
+    if (options_.exact_training_loss) {
+      const auto training = evaluate<Scalar>(objective_, source_, split_.training, w_, true);
+      row.loss = training.loss;
+      row.grad_sq = training.grad_sq;
+    }
+    const auto validation = evaluate<Scalar>(objective_, source_, split_.validation, w_, false);
+    row.valid_loss = validation.loss;
+    row.valid_accuracy = validation.accuracy;
+    return row;
+  }
+
+  void add_row(const TraceRow& row) {
+    this->record(row);
+    if (options_.on_row) options_.on_row(row);
+  }
+
+  /// The last row is that of the epoch which is not finished.
+  void diverge() {
+    TraceRow row = this->row();
+    ++row.epoch;
+    row.loss = batch_loss_;
+    row.grad_sq = TraceRow::unknown;
+    row.learning_rate = rate();
+    add_row(row);
+    this->end(RunStatus::diverged);
+  }
+
+  const BatchObjective<Scalar>& objective_;
+  const BatchSource<Scalar>& source_;
+  const Split& split_;
+  const BasicOptimizer<Scalar>& optimizer_;
+  VectorOf<Scalar>& w_;
+  const MinibatchOptions<Scalar>& options_;
+  const Batches batches_;
+  BoundBatch<Scalar> step_batch_, teleport_batch_;
+  double batch_loss_ = TraceRow::unknown;  ///< of the last update
+};
+
+}  // namespace symport

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "symport/core/invalid_argument.hpp"
+#include "symport/optimizers/optimizer.hpp"
+#include "symport/training/checkpoint.hpp"
+#include "symport/training/run_summary.hpp"
+#include "symport/training/step_watcher.hpp"
+#include "training/training_clock.hpp"
+
+namespace symport {
+
+/// What Algorithms 1, 2 and 3 have in common: the state of a run, its record, its clock, its
+/// checkpoints, and how it ends.
+template <Real Scalar>
+class TrainingRun {
+ public:
+  /// The whole state, but for the parameters and the generator, which `save` adds: what is not in
+  /// it does not outlive an update. It has the only counters.
+  Checkpoint<Scalar> at;
+  Random random;  ///< of the searches
+
+  bool goes_on() const { return !end_; }
+
+ protected:
+  struct Setting {
+    RowUnit unit = RowUnit::step;
+    std::uint64_t seed = 0;
+    bool trace = true;
+    const StepWatcher& watcher;
+    const Checkpointing<Scalar>& checkpoints;
+  };
+
+  /// Throws InvalidArgument when there is a checkpoint to go on from that does not fit; w is then
+  /// untouched. `setting` refers to options that outlive the run.
+  TrainingRun(const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w, const Setting& setting)
+      : random(setting.seed), clock_(0.0), w_(w), setting_(setting) {
+    at.optimizer = optimizer.init(w.size());
+    at.trace.unit = setting.unit;
+    if (const Checkpoint<Scalar>* from = setting.checkpoints.resume) {
+      require_resumable(*from);
+      at = *from;
+      w = from->w;
+      random = Random(from->random);
+      clock_ = TrainingClock(at.seconds);
+    }
+  }
+
+  bool resumed() const { return setting_.checkpoints.resume != nullptr; }
+  bool stopping() const { return stopping_; }  ///< the watcher said so
+  void end(RunStatus status) { end_ = status; }
+
+  /// Tries a teleport: `attempt()` may move w, and returns the certificate. Says whether it did.
+  template <class Attempt>
+  bool teleport(const Attempt& attempt) {
+    Vector before = point();
+    Certificate certificate = attempt();
+    certificate.step = at.step;
+    at.evaluations += certificate.evaluations;
+    const bool accepted = certificate.accepted;
+    if (setting_.trace) {
+      const double before_it = certificate.loss_before;
+      at.trace.teleports.push_back({at.step, at.epoch, at.batch, accepted, before_it,
+                                    accepted ? certificate.loss_after : before_it,
+                                    std::move(before), point()});
+    }
+    at.teleported = at.teleported || accepted;
+    at.teleports.push_back(std::move(certificate));
+    return accepted;
+  }
+
+  /// The row of this moment, without what is measured.
+  TraceRow row() const {
+    TraceRow row;
+    row.step = at.step;
+    row.epoch = at.epoch;
+    row.evaluations = at.evaluations;
+    row.seconds = clock_.seconds();
+    row.teleported = at.teleported;
+    return row;
+  }
+
+  void record(const TraceRow& row) {
+    at.teleported = false;
+    if (!setting_.trace) return;
+    if (!keeps_points()) {
+      at.trace.record(row, nullptr);
+      return;
+    }
+    point_ = w_.template cast<double>();
+    at.trace.record(row, &point_);
+  }
+
+  /// To be called before every update. When the watcher says stop, that update is still made.
+  void watch(const TraceRow& row) {
+    if (!stopping_ && setting_.watcher) stopping_ = !setting_.watcher(row);
+  }
+
+  void save() {
+    if (!setting_.checkpoints.save) return;
+    at.w = w_;
+    at.random = random.state();
+    at.seconds = clock_.seconds();
+    clock_.pause([&] { setting_.checkpoints.save(at); });
+  }
+
+  RunSummary summary(double final_loss, double final_grad_sq) {
+    RunSummary run;
+    run.status = end_.value_or(RunStatus::interrupted);
+    run.steps = at.step;
+    run.epochs = at.epoch;
+    run.final_loss = final_loss;
+    run.final_grad_sq = final_grad_sq;
+    run.evaluations = at.evaluations;
+    run.seconds = clock_.seconds();
+    run.teleports = std::move(at.teleports);
+    run.trace = std::move(at.trace);
+    return run;
+  }
+
+  TrainingClock clock_;
+
+ private:
+  bool keeps_points() const { return setting_.trace && w_.size() <= Trace::max_point_dimension; }
+  Vector point() const { return keeps_points() ? Vector(w_.template cast<double>()) : Vector(); }
+
+  /// What a checkpoint holds is used without further checks.
+  void require_resumable(const Checkpoint<Scalar>& from) const {
+    const auto require = [](bool good, const std::string& found, const std::string& allowed) {
+      if (!good) throw InvalidArgument("checkpoint", found, allowed);
+    };
+    const auto parameters = [](Index count) { return fmt::format("{} parameters", count); };
+    require(from.w.size() == w_.size(), parameters(from.w.size()), parameters(w_.size()));
+    require(same_buffers(from.optimizer, at.optimizer),
+            "an optimizer's state of " + buffer_list(from.optimizer),
+            buffer_list(at.optimizer) + ", as this optimizer has");
+    require(from.trace.unit == setting_.unit,
+            fmt::format("rows after each {}", to_string(from.trace.unit)),
+            fmt::format("rows after each {}", to_string(setting_.unit)));
+    const std::size_t points = from.trace.points.size();
+    require(points == (keeps_points() ? from.trace.rows.size() : 0),
+            fmt::format("{} points of the trace", points),
+            keeps_points() ? "as many as rows" : "none");
+  }
+
+  static bool same_buffers(const OptimizerState<Scalar>& a, const OptimizerState<Scalar>& b) {
+    return std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(), b.buffers.end(),
+                      [](const auto& x, const auto& y) {
+                        return x.name == y.name && x.kind == y.kind &&
+                               x.values.size() == y.values.size();
+                      });
+  }
+  /// "velocity (128 numbers)"
+  static std::string buffer_list(const OptimizerState<Scalar>& state) {
+    std::string list;
+    for (const StateBuffer<Scalar>& buffer : state.buffers) {
+      list += fmt::format("{}{} ({} numbers)", list.empty() ? "" : ", ", buffer.name,
+                          buffer.values.size());
+    }
+    return list.empty() ? "nothing" : list;
+  }
+
+  VectorOf<Scalar>& w_;
+  const Setting setting_;
+  std::optional<RunStatus> end_;
+  bool stopping_ = false;
+  Vector point_;
+};
+
+}  // namespace symport

@@ -65,16 +65,22 @@ const OptionTable<TeleportSpec>& teleport_options() {
             "only destinations where rate * curvature along the gradient is at most C"},
            &S::bound, as_bound()),
        row({"cap", "C",
-            fmt::format("only destinations where rate * largest curvature is at most C (default {} "
-                        "for {}, otherwise {})",
-                        default_cap(ObjectiveKind::predicted_decrease),
-                        to_string(ObjectiveKind::predicted_decrease),
-                        default_cap(ObjectiveKind::gradient_norm))},
+            fmt::format(
+                "only destinations where rate * largest curvature is at most C (default for "
+                "{}: {} with gd, less with other optimizers; otherwise {})",
+                to_string(ObjectiveKind::predicted_decrease),
+                default_cap(ObjectiveKind::predicted_decrease),
+                default_cap(ObjectiveKind::gradient_norm))},
            &S::cap, as_bound()),
        row({"state", "POLICY",
             fmt::format("what a teleport does to the optimizer's state: {}",
                         join(names_of(states()), " | "))},
-           &S::state, as_one_of(states(), &StateEntry::policy))});
+           &S::state, as_one_of(states(), &StateEntry::policy)),
+       row({"rehearsal", "N",
+            "steps that are tried with and without a teleport before it is accepted; 0: only the "
+            "next step decides, as in the paper (default: 20 for gd, otherwise 100; 0 for the "
+            "searches fixed and blind)"},
+           &S::rehearsal, as_whole())});
   return table;
 }
 

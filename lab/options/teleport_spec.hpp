@@ -23,12 +23,20 @@ struct TeleportSpec {
   double bound = Teleportation<double>{}.bound;
   std::optional<double> cap = std::nullopt;
   StatePolicy state = Teleportation<double>{}.state;
+  std::optional<Index> rehearsal = std::nullopt;
 };
 const OptionTable<TeleportSpec>& teleport_options();
 
 /// The search that `spec` names, and its numbers in `spec` where they were open. Throws OptionError
 /// for a number that the search does not have.
 std::unique_ptr<Search> resolve_search(TeleportSpec& spec);
+
+/// The steps that a run with this optimizer rehearses unless `spec` says so: none where the search
+/// makes no checks either. Of `spec` the search is known.
+template <Real Scalar>
+Index usual_rehearsal_of(const TeleportSpec& spec, const BasicOptimizer<Scalar>& optimizer) {
+  return find_entry(searches(), spec.search).checked ? usual_rehearsal(optimizer) : 0;
+}
 
 /// The same of a network, which has several symmetries.
 struct NetworkTeleportSpec {
@@ -53,7 +61,8 @@ struct TeleportPlan {
             .state = spec.how.state,
             .objective = spec.how.objective,
             .bound = spec.how.bound,
-            .cap = spec.how.cap};
+            .cap = spec.how.cap,
+            .rehearsal = spec.how.rehearsal.value_or(0)};
   }
 };
 

@@ -98,7 +98,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   if (!spec.how.objective) {
     spec.how.objective = find_entry(searches(), spec.how.search).objective(*run.optimizer);
   }
-  if (!spec.how.cap) spec.how.cap = default_cap(*spec.how.objective);
+  if (!spec.how.cap) spec.how.cap = usual_cap(*spec.how.objective, *run.optimizer);
+  if (!spec.how.rehearsal) spec.how.rehearsal = usual_rehearsal_of(spec.how, *run.optimizer);
   return run;
 }
 
@@ -115,7 +116,8 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
                                                .state = spec.how.state,
                                                .objective = spec.how.objective,
                                                .bound = spec.how.bound,
-                                               .cap = spec.how.cap},
+                                               .cap = spec.how.cap,
+                                               .rehearsal = *spec.how.rehearsal},
                                   .seed = spec.seed,
                                   .trace = with_trace,
                                   .watcher = std::move(watcher)});

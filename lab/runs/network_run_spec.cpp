@@ -223,6 +223,10 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
   }
   spec.how = plan_teleport<double>(spec.how).spec;
+  if (!spec.how.how.rehearsal) {
+    spec.how.how.rehearsal = usual_rehearsal_of(
+        spec.how.how, *make_optimizer<double>(spec.optimizer, spec.learning_rate->automatic(), 1));
+  }
   return spec;
 }
 

@@ -74,7 +74,8 @@ const OptionTable<WeightsTeleportSpec>& weights_teleport_options() {
               row({"seed", "N", "of the random numbers in searches"}, &S::seed, as_seed())});
     std::vector<std::string> names;
     for (const Option& option : network_teleport_options().options()) {
-      if (option.name != "state") names.push_back(option.name);  // no optimizer has one yet
+      // There is no optimizer yet: no state, and no steps to rehearse.
+      if (option.name != "state" && option.name != "rehearsal") names.push_back(option.name);
     }
     rows.include(network_teleport_options(), &S::how, names);
     rows.regroup(names, group);

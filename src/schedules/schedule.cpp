@@ -75,6 +75,19 @@ Schedule Schedule::parse(std::string_view text) {
   return schedule;
 }
 
+std::optional<Index> Schedule::next_after(Index t) const {
+  std::optional<Index> next;
+  for (const Range& r : ranges_) {
+    Index candidate = r.first;
+    if (t >= r.first) {
+      if (t > r.last - r.stride) continue;
+      candidate = r.first + ((t - r.first) / r.stride + 1) * r.stride;
+    }
+    if (candidate <= r.last && (!next || candidate < *next)) next = candidate;
+  }
+  return next;
+}
+
 bool Schedule::contains(Index t) const {
   for (const Range& r : ranges_) {
     if (t >= r.first && t <= r.last && (t - r.first) % r.stride == 0) return true;

@@ -48,6 +48,18 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     return at.step < options_.max_steps && !this->stopping() && K.contains(at.step);
   }
 
+  /// The steps that follow, as far as a teleport is rehearsed.
+  Outlook<Scalar> outlook() const {
+    const Teleportation<Scalar>& plan = options_.teleport;
+    const std::optional<Index> next = plan.schedule.next_after(at.step);
+    const bool again = next && *next < options_.max_steps;
+    const Index until = again ? *next : options_.max_steps;
+    return {.steps = std::min(plan.rehearsal, until - at.step),
+            .horizon = until - at.step,
+            .objective = [this](Index) -> const BasicObjective<Scalar>& { return objective_; },
+            .rate = [this](Index i) { return options_.learning_rate.at(at.step + i); }};
+  }
+
   /// w <- g.w; `attempt()` does that or refuses, and returns the certificate.
   template <class Attempt>
   void teleport(const Attempt& attempt) {

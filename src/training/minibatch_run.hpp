@@ -50,6 +50,24 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   /// Whether a mini-batch of this epoch is left.
   bool in_epoch() const { return this->goes_on() && at.batch < batches_.count(); }
 
+  /// The mini-batches that follow in this epoch, as far as a teleport is rehearsed.
+  Outlook<Scalar> outlook(const std::vector<Index>& order, std::size_t teleport_samples) {
+    const Teleportation<Scalar>& plan = options_.teleport;
+    const Index next = plan.schedule.next_after(at.epoch).value_or(options_.epochs);
+    const bool soon = at.batch + 1 < std::min(options_.teleport_batches, batches_.count());
+    const Index horizon =
+        soon ? 1 : (std::min(next, options_.epochs) - at.epoch) * batches_.count() - at.batch;
+    return {.steps = std::min({plan.rehearsal, batches_.count() - at.batch, horizon}),
+            .horizon = horizon,
+            .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
+              step_batch_.bind(source_, batches_.batch(order, at.batch + i));
+              return *step_batch_.objective;
+            },
+            .rate = [this](Index) { return rate(); },
+            .gradient_cost =
+                static_cast<double>(options_.batch_size) / static_cast<double>(teleport_samples)};
+  }
+
   /// w <- g.w on these samples; `attempt(objective)` does that or refuses, and returns the
   /// certificate.
   template <class Attempt>

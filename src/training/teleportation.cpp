@@ -58,7 +58,8 @@ template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,
                                  const Teleportation<Scalar>& plan, Random& random,
-                                 OptimizerState<Scalar>& state, Out<Scalar> w) {
+                                 OptimizerState<Scalar>& state, Out<Scalar> w,
+                                 const Outlook<Scalar>& outlook) {
   const bool transported =
       plan.state == StatePolicy::transport && require_transport(*plan.symmetry, state);
   const OrbitOrReason<Scalar> orbit = plan.symmetry->orbit(objective, w);
@@ -71,14 +72,18 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
       optimizer.preview(objective, at, gradient, learning_rate, state, u);
     };
   }
-  const CriterionOptions criterion{
-      .objective = plan.objective.value_or(default_objective(optimizer)),
-      .own_objective = plan.own_objective,
-      .learning_rate = learning_rate,
-      .bound = plan.bound,
-      .cap = plan.cap};
+  const ObjectiveKind objective_kind = plan.objective.value_or(default_objective(optimizer));
+  std::optional<double> cap = plan.cap;
+  if (!cap && !plan.own_objective) cap = usual_cap(objective_kind, optimizer);
+  const CriterionOptions criterion{.objective = objective_kind,
+                                   .own_objective = plan.own_objective,
+                                   .learning_rate = learning_rate,
+                                   .bound = plan.bound,
+                                   .cap = cap};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
+  std::optional<Branch<Scalar>> plain;
+  if (outlook.steps > 0) plain = Branch<Scalar>{w, state};
   Certificate certificate =
       teleport<Scalar>(objective, *orbit, search, criterion, random, w,
                        drift_allowed(*plan.symmetry, plan.drift_tolerance), next_step);
@@ -89,16 +94,33 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   } else if (transported) {
     transport_state(*orbit, w.size(), state);
   }
+  if (plain) {
+    RehearsalOutcome rehearsed;
+    if (certificate.at_rounding_level()) {
+      rehearsed.objection = "the loss is at rounding level";
+    } else {
+      rehearsed = rehearse<Scalar>(outlook, optimizer, *plain, {w, state});
+    }
+    certificate.evaluations += rehearsed.evaluations * outlook.gradient_cost;
+    if (!rehearsed.objection.empty()) {
+      w = plain->w;
+      state = std::move(plain->state);
+      certificate.accepted = false;
+      certificate.reason = std::move(rehearsed.objection);
+    }
+  }
   return certificate;
 }
 
 template Certificate teleport_in_training(const BasicObjective<float>&,
                                           const BasicOptimizer<float>&, double,
                                           const Teleportation<float>&, Random&,
-                                          OptimizerState<float>&, Out<float>);
+                                          OptimizerState<float>&, Out<float>,
+                                          const Outlook<float>&);
 template Certificate teleport_in_training(const BasicObjective<double>&,
                                           const BasicOptimizer<double>&, double,
                                           const Teleportation<double>&, Random&,
-                                          OptimizerState<double>&, Out<double>);
+                                          OptimizerState<double>&, Out<double>,
+                                          const Outlook<double>&);
 
 }  // namespace symport

@@ -19,7 +19,7 @@ RunSummary train(const BasicObjective<Scalar>& objective, const BasicOptimizer<S
     if (run.is_due(plan.schedule)) {  // t in K: w <- g.w
       run.teleport([&] {
         return teleport_in_training<Scalar>(objective, optimizer, run.rate(), plan, run.random,
-                                            run.at.optimizer, w);
+                                            run.at.optimizer, w, run.outlook());
       });
     }
     if (run.observe()) run.update();  // w <- w - u(dL/dw)

@@ -22,11 +22,12 @@ RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
     while (run.in_epoch()) {
       const Index i = run.at.batch;
       if (teleports && i < options.teleport_batches) {  // i < B: w <- g.w on X_i
-        run.teleport(run.batches().batch(order, i, options.teleport_batch_size),
-                     [&](const BatchObjective<Scalar>& on_batch) {
-                       return teleport_in_training<Scalar>(on_batch, optimizer, run.rate(), plan,
-                                                           run.random, run.at.optimizer, w);
-                     });
+        const auto samples = run.batches().batch(order, i, options.teleport_batch_size);
+        run.teleport(samples, [&](const BatchObjective<Scalar>& on_batch) {
+          return teleport_in_training<Scalar>(on_batch, optimizer, run.rate(), plan, run.random,
+                                              run.at.optimizer, w,
+                                              run.outlook(order, samples.size()));
+        });
       }
       run.update(run.batches().batch(order, i));  // w <- w - u(gradient of L(X_i, w))
     }

@@ -45,6 +45,11 @@ TEST(Schedule, ContainsWhatItsGrammarSays) {
     const Schedule schedule = Schedule::parse(row.text);
     for (Index t = 0; t < 1000; ++t) {
       ASSERT_EQ(schedule.contains(t), row.contains(t)) << row.text << " at " << t;
+      std::optional<Index> next;
+      for (Index later = t + 1; later < 2000 && !next; ++later) {
+        if (row.contains(later)) next = later;
+      }
+      ASSERT_EQ(schedule.next_after(t), next) << row.text << " after " << t;
     }
     EXPECT_FALSE(schedule.contains(-1)) << row.text;
     EXPECT_EQ(schedule.empty(), row.text == "never");

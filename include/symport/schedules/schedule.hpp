@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ class Schedule {
   static Schedule parse(std::string_view text);
 
   bool contains(Index t) const;
+  /// The first step after t, if there is one.
+  std::optional<Index> next_after(Index t) const;
   bool empty() const { return ranges_.empty(); }
   /// The text form, which `parse` reads back.
   std::string to_string() const;

@@ -9,6 +9,7 @@
 #include "symport/schedules/schedule.hpp"
 #include "symport/search/teleport.hpp"
 #include "symport/symmetries/symmetry.hpp"
+#include "symport/training/rehearsal.hpp"
 
 namespace symport {
 
@@ -38,6 +39,9 @@ struct Teleportation {
   /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
   /// that is not loss-invariant.
   double drift_tolerance = 0.0;
+  /// Steps that both branches take before a teleport is committed, at most up to the next one; see
+  /// `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step alone decides.
+  Index rehearsal = 0;
 };
 
 /// The objective when none is given: `decrement` for an optimizer that finds its own rate, else
@@ -47,13 +51,24 @@ ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
   return optimizer.automatic_rate() ? ObjectiveKind::decrement : ObjectiveKind::predicted_decrease;
 }
 
+/// The cap when none is given: the objective's, or a third of it for an optimizer whose steps add
+/// up or do not shrink with the gradient. Those oscillate earlier than the next step shows
+/// (docs/safety.md).
+template <Real Scalar>
+double usual_cap(ObjectiveKind objective, const BasicOptimizer<Scalar>& optimizer) {
+  const bool descent = optimizer.plain_gradient_step() || optimizer.automatic_rate();
+  return default_cap(objective) * (descent ? 1.0 : 1.0 / 3.0);
+}
+
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, searches with the
 /// optimizer's next step in view, commits or refuses, and applies the state policy. Where the
-/// symmetry has no orbit, the certificate is a refused one with its reason.
+/// symmetry has no orbit, the certificate is a refused one with its reason. With steps in the
+/// outlook the teleport is rehearsed first, and one at rounding level is refused.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,
                                  const Teleportation<Scalar>& plan, Random& random,
-                                 OptimizerState<Scalar>& state, Out<Scalar> w);
+                                 OptimizerState<Scalar>& state, Out<Scalar> w,
+                                 const Outlook<Scalar>& outlook = {});
 
 }  // namespace symport

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "symport/optimizers/optimizer.hpp"
+
+namespace symport {
+
+/// The steps that would follow a teleport, as far as a run knows them.
+template <Real Scalar>
+struct Outlook {
+  Index steps = 0;    ///< to rehearse; 0: none
+  Index horizon = 0;  ///< steps until the next teleport or the end of the run
+  /// Of the i-th step from now, i = 0 .. steps - 1: the objective (of the batch that is its turn)
+  /// and the learning rate. What `objective` returned before is no longer used.
+  std::function<const BasicObjective<Scalar>&(Index i)> objective{};
+  std::function<double(Index i)> rate{};
+  double gradient_cost = 1.0;  ///< of such an objective, in gradients of the teleport's
+};
+
+/// Parameters and what the optimizer remembers there.
+template <Real Scalar>
+struct Branch {
+  VectorOf<Scalar> w;
+  OptimizerState<Scalar> state;
+};
+
+struct RehearsalOutcome {
+  std::string objection;     ///< why not to teleport; empty: nothing speaks against it
+  double evaluations = 0.0;  ///< in gradients
+};
+
+/// Takes the steps of `outlook` from both branches before a teleport is committed.
+///
+/// The next step says little about the run: the steepest point of an orbit often lies on the wall
+/// of a valley whose floor is flatter there. What tells is whether the teleported branch stays
+/// ahead. With the losses a_i and b_i of the plain and of the teleported branch on the same batch,
+/// its lead is l_i = log(a_i / b_i). The teleport is refused when
+///   - b_i is not finite, or above ten times both b_0 and a_i;
+///   - the lead at the end of the steps is negative, or would be at the horizon if it went on as
+///     in the second half: until the next teleport, or the end of the run, plain steps catch up.
+/// (Leads are means over a quarter of the steps.) A branch that is a thousand times lower within
+/// the first three steps, or in the end, is accepted whatever the trend; so is any where plain
+/// steps diverge.
+template <Real Scalar>
+RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<Scalar>& optimizer,
+                          Branch<Scalar> plain, Branch<Scalar> teleported);
+
+/// How many steps are enough to tell: 20 for gradient descent, 100 for an optimizer whose state has
+/// to settle first.
+template <Real Scalar>
+Index usual_rehearsal(const BasicOptimizer<Scalar>& optimizer) {
+  return optimizer.plain_gradient_step() || optimizer.automatic_rate() ? 20 : 100;
+}
+
+}  // namespace symport

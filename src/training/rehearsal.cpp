@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "symport/training/rehearsal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace symport {
+
+namespace {
+
+constexpr double far_ahead = 1000.0;
+constexpr Index first_steps = 3;
+constexpr double far_above = 10.0;
+
+/// One branch on its way.
+template <Real Scalar>
+class Walk {
+ public:
+  Walk(const BasicOptimizer<Scalar>& optimizer, Branch<Scalar> from)
+      : optimizer_(optimizer), at_(std::move(from)), gradient_(at_.w.size()) {}
+
+  /// The loss here; then one step.
+  double step(const BasicObjective<Scalar>& objective, double rate) {
+    const double loss = objective.gradient(at_.w, gradient_);
+    evaluations_ += 1.0;
+    if (std::isfinite(loss)) {
+      evaluations_ +=
+          optimizer_.step(objective, loss, gradient_, rate, at_.state, at_.w).evaluations;
+    }
+    return loss;
+  }
+  double evaluations() const { return evaluations_; }
+
+ private:
+  const BasicOptimizer<Scalar>& optimizer_;
+  Branch<Scalar> at_;
+  VectorOf<Scalar> gradient_;
+  double evaluations_ = 0.0;
+};
+
+double mean(const std::vector<double>& values, std::size_t first, std::size_t last) {
+  const auto begin = values.begin();
+  return std::accumulate(begin + static_cast<std::ptrdiff_t>(first),
+                         begin + static_cast<std::ptrdiff_t>(last), 0.0) /
+         static_cast<double>(last - first);
+}
+
+/// log(a / b); two losses of zero are equal.
+double lead(double a, double b) {
+  constexpr double tiny = std::numeric_limits<double>::min();
+  return std::log(std::max(a, tiny) / std::max(b, tiny));
+}
+
+/// What the leads of all steps say.
+std::string objection(const std::vector<double>& leads, Index horizon) {
+  const std::size_t count = leads.size(), quarter = std::max<std::size_t>(1, count / 4);
+  const double last = mean(leads, count - quarter, count);
+  if (last >= std::log(far_ahead)) return {};
+  const double before = mean(leads, count / 2, std::max(count / 2 + 1, count - quarter));
+  const double slope = (last - before) / static_cast<double>(quarter);
+  const double left = static_cast<double>(horizon - static_cast<Index>(count));
+  if (last >= 0.0 && last + slope * left >= 0.0) return {};
+  if (last < 0.0) {
+    return fmt::format("after {} rehearsed steps the loss would be {:.3g} times that of plain ones",
+                       count, std::exp(-last));
+  }
+  return fmt::format(
+      "plain steps catch up: in {} rehearsed steps the loss falls to {:.3g}, then {:.3g} times "
+      "theirs",
+      count, std::exp(-before), std::exp(-last));
+}
+
+}  // namespace
+
+template <Real Scalar>
+RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<Scalar>& optimizer,
+                          Branch<Scalar> plain, Branch<Scalar> teleported) {
+  Walk<Scalar> a(optimizer, std::move(plain)), b(optimizer, std::move(teleported));
+  std::vector<double> leads;
+  double start = 0.0;
+  const auto outcome = [&](std::string text) {
+    return RehearsalOutcome{std::move(text), a.evaluations() + b.evaluations()};
+  };
+  for (Index i = 0; i < outlook.steps; ++i) {
+    const BasicObjective<Scalar>& objective = outlook.objective(i);
+    const double rate = outlook.rate(i);
+    const double loss_a = a.step(objective, rate), loss_b = b.step(objective, rate);
+    if (!std::isfinite(loss_a)) return outcome({});
+    if (i == 0) start = loss_b;
+    if (!std::isfinite(loss_b) || loss_b > far_above * std::max(start, loss_a)) {
+      return outcome(fmt::format("rehearsed step {} would raise the loss to {:.3g}", i, loss_b));
+    }
+    if (i == 0) continue;  // the same loss
+    leads.push_back(lead(loss_a, loss_b));
+    if (i <= first_steps && leads.back() >= std::log(far_ahead)) return outcome({});
+  }
+  return outcome(leads.empty() ? std::string() : objection(leads, outlook.horizon));
+}
+
+template RehearsalOutcome rehearse(const Outlook<float>&, const BasicOptimizer<float>&,
+                                   Branch<float>, Branch<float>);
+template RehearsalOutcome rehearse(const Outlook<double>&, const BasicOptimizer<double>&,
+                                   Branch<double>, Branch<double>);
+
+}  // namespace symport

@@ -78,8 +78,8 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::state, as_one_of(states(), &StateEntry::policy)),
        row({"rehearsal", "N",
             "steps that are tried with and without a teleport before it is accepted; 0: only the "
-            "next step decides, as in the paper (default: 20 for gd, otherwise 100; 0 for the "
-            "searches fixed and blind)"},
+            "next step decides, as in the paper (default: 20 for gd and "
+            "for mini-batches, otherwise 100; 0 for the searches fixed and blind)"},
            &S::rehearsal, as_whole())});
   return table;
 }

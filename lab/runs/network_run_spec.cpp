@@ -226,6 +226,8 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   if (!spec.how.how.rehearsal) {
     spec.how.how.rehearsal = usual_rehearsal_of(
         spec.how.how, *make_optimizer<double>(spec.optimizer, spec.learning_rate->automatic(), 1));
+    // A teleport in every epoch, or several, would cost more than it saves.
+    if (spec.minibatch()) spec.how.how.rehearsal = std::min<Index>(*spec.how.how.rehearsal, 20);
   }
   return spec;
 }

@@ -54,11 +54,9 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   Outlook<Scalar> outlook(const std::vector<Index>& order, std::size_t teleport_samples) {
     const Teleportation<Scalar>& plan = options_.teleport;
     const Index next = plan.schedule.next_after(at.epoch).value_or(options_.epochs);
-    const bool soon = at.batch + 1 < std::min(options_.teleport_batches, batches_.count());
-    const Index horizon =
-        soon ? 1 : (std::min(next, options_.epochs) - at.epoch) * batches_.count() - at.batch;
-    return {.steps = std::min({plan.rehearsal, batches_.count() - at.batch, horizon}),
-            .horizon = horizon,
+    const Index left = batches_.count() - at.batch;
+    return {.steps = std::min(plan.rehearsal, left),
+            .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
             .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
               step_batch_.bind(source_, batches_.batch(order, at.batch + i));
               return *step_batch_.objective;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "symport/training/train.hpp"
+#include "training/round_trip_rule.hpp"
 #include "training/training_run.hpp"
 
 namespace symport {
@@ -69,8 +70,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(dL/dw)
   void update() {
+    const bool plain = options_.round_trips && !options_.round_trips->contains(at.step);
+    const BasicOptimizer<Scalar>& rule = plain ? rule_of(optimizer_) : optimizer_;
     const StepOutcome outcome =
-        optimizer_.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
+        rule.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
     if (options_.trace && optimizer_.automatic_rate()) {
       at.trace.rows.back().learning_rate = outcome.rate;
     }

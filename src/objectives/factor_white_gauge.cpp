@@ -35,29 +35,39 @@ Index MatrixFactorization::memory_size(const WhiteGaugeOptions& options) const {
   return 1;
 }
 
-double MatrixFactorization::white_ranges(In<double> w, const WhiteGaugeOptions& options,
-                                         Out<double> memory,
-                                         const std::function<void(Index, In<double>)>& use) const {
-  Vector gradient(w.size()), direction(w.size());
-  const double loss = this->gradient(w, gradient);
+double MatrixFactorization::white_direction(In<double> w, const WhiteGaugeOptions& options,
+                                            Out<double> memory, Out<double> direction,
+                                            Out<double>* gradient) const {
+  Vector slope(w.size());
+  const double loss = this->gradient(w, slope);
   double& largest_loss = memory[0];
   largest_loss = std::max(largest_loss, loss);
   // It ends by not mattering: a fixed one would leave the small singular values behind.
   const double part = largest_loss > 0.0 ? loss / largest_loss : 1.0;
   const double damping = options.damping.value_or(usual().damping) * part;
   const Matrix U = this->U(w), V = this->V(w);
-  Out<double> out(direction);
-  const Matrix G_U = this->U(In<double>(gradient)), G_V = this->V(In<double>(gradient));
-  this->U(out) = over_damped(G_U, V * V.transpose(), damping);
-  this->V(out) = over_damped(G_V.transpose(), U.transpose() * U, damping).transpose();
+  const Matrix G_U = this->U(In<double>(slope)), G_V = this->V(In<double>(slope));
+  this->U(direction) = over_damped(G_U, V * V.transpose(), damping);
+  this->V(direction) = over_damped(G_V.transpose(), U.transpose() * U, damping).transpose();
+  if (gradient) *gradient = slope;
+  return loss;
+}
+
+double MatrixFactorization::white_ranges(In<double> w, const WhiteGaugeOptions& options,
+                                         Out<double> memory,
+                                         const std::function<void(Index, In<double>)>& use) const {
+  Vector direction(w.size());
+  const double loss = white_direction(w, options, memory, direction, nullptr);
   use(0, direction);
   return loss;
 }
 
 double MatrixFactorization::white_step(Out<double> w, double theta,
                                        const WhiteGaugeOptions& options, Out<double> memory) const {
-  return white_ranges(w, options, memory,
-                      [&](Index, In<double> direction) { w -= theta * direction; });
+  Vector direction(w.size());
+  const double loss = white_direction(w, options, memory, direction, nullptr);
+  w -= theta * direction;
+  return loss;
 }
 
 }  // namespace symport

@@ -126,8 +126,14 @@ typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::batch_factors(
       by_samples ? gram<Scalar>(h, gauge_square_) : row_gram<Scalar>(h, gauge_square_);
     });
     if (made && by_samples) {  // delta (h'h + lambda I)^-1, times h'
-      gauge_left_ = to_sum() * delta;
-      divide_by_cholesky<Scalar>(gauge_square_, gauge_left_);
+      gauge_left_.resize(delta.rows(), n);
+      if (n <= delta.rows()) {  // an inverse and a product are faster than two triangular solves
+        invert_cholesky<Scalar>(gauge_square_);
+        multiply<Scalar>(to_sum(), false, delta, false, gauge_square_, 0, gauge_left_);
+      } else {
+        gauge_left_ = to_sum() * delta;
+        divide_by_cholesky<Scalar>(gauge_square_, gauge_left_);
+      }
       return {&gauge_left_, &h};
     }
     if (made) {  // (delta h') (h h' + lambda I)^-1
@@ -203,45 +209,62 @@ typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::gauge_factors(
 }
 
 template <Real Scalar>
-double MlpObjective<Scalar>::white_ranges(In<Scalar> w, const WhiteGaugeOptions& options,
-                                          Out<Scalar> memory,
-                                          const std::function<void(Index, In<Scalar>)>& use) const {
-  WhiteGaugeOptions settled = options;
-  if (!settled.damping) settled.damping = usual().damping;
+template <class Use>
+double MlpObjective<Scalar>::for_gauge_layers(In<Scalar> w, WhiteGaugeOptions options,
+                                              Out<Scalar> memory, const Use& use) const {
+  if (!options.damping) options.damping = usual().damping;
   forward(w, states_);
   const double loss = loss_delta(states_);
   for (Index m = network_.layers(); m >= 1; --m) {
     if (m > 1) backward(m, w, states_);
-    const GaugeFactors u = gauge_factors(m, settled, memory);
+    use(m, gauge_factors(m, options, memory));
+  }
+  return loss;
+}
+
+template <Real Scalar>
+double MlpObjective<Scalar>::white_ranges(In<Scalar> w, const WhiteGaugeOptions& options,
+                                          Out<Scalar> memory,
+                                          const std::function<void(Index, In<Scalar>)>& use) const {
+  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u) {
     if (u.right) {
       product_ranges(m, *u.left, *u.right, use);
     } else {
       use(network_.offset(m), Eigen::Map<const VectorOf<Scalar>>(u.left->data(), u.left->size()));
     }
-  }
-  return loss;
+  });
 }
 
 template <Real Scalar>
 double MlpObjective<Scalar>::white_step(Out<Scalar> w, double theta,
                                         const WhiteGaugeOptions& options,
                                         Out<Scalar> memory) const {
-  WhiteGaugeOptions settled = options;
-  if (!settled.damping) settled.damping = usual().damping;
   const auto step = static_cast<Scalar>(theta);
-  forward(w, states_);
-  const double loss = loss_delta(states_);
-  for (Index m = network_.layers(); m >= 1; --m) {
-    if (m > 1) backward(m, w, states_);
-    const GaugeFactors u = gauge_factors(m, settled, memory);
+  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u) {
     auto weights = network_.augmented(m, w.data());
     if (u.right) {
       multiply<Scalar>(-step, false, *u.left, true, *u.right, 1, weights);
     } else {
       weights -= step * *u.left;
     }
-  }
-  return loss;
+  });
+}
+
+template <Real Scalar>
+double MlpObjective<Scalar>::white_direction(In<Scalar> w, const WhiteGaugeOptions& options,
+                                             Out<Scalar> memory, Out<Scalar> direction,
+                                             Out<Scalar>* gradient) const {
+  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u) {
+    auto part = network_.augmented(m, direction.data());
+    if (u.right) {
+      multiply<Scalar>(1, false, *u.left, true, *u.right, 0, part);
+    } else {
+      part = *u.left;
+    }
+    if (!gradient) return;
+    multiply<Scalar>(1, false, states_.delta[at(m)], true, h(m - 1, states_), 0,
+                     network_.augmented(m, gradient->data()));
+  });
 }
 
 template WhiteGauge<float>::Usual MlpObjective<float>::usual() const;
@@ -254,6 +277,10 @@ template double MlpObjective<float>::white_ranges(
 template double MlpObjective<double>::white_ranges(
     In<double>, const WhiteGaugeOptions&, Out<double>,
     const std::function<void(Index, In<double>)>&) const;
+template double MlpObjective<float>::white_direction(In<float>, const WhiteGaugeOptions&,
+                                                     Out<float>, Out<float>, Out<float>*) const;
+template double MlpObjective<double>::white_direction(In<double>, const WhiteGaugeOptions&,
+                                                      Out<double>, Out<double>, Out<double>*) const;
 template double MlpObjective<float>::white_step(Out<float>, double, const WhiteGaugeOptions&,
                                                 Out<float>) const;
 template double MlpObjective<double>::white_step(Out<double>, double, const WhiteGaugeOptions&,

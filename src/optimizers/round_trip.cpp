@@ -168,22 +168,40 @@ StepOutcome RoundTrip<Scalar>::measured_step(const BasicObjective<Scalar>& objec
 }
 
 template <Real Scalar>
+double RoundTrip<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                  const OptimizerState<Scalar>& state, Out<Scalar> gradient,
+                                  Direction& direction) const {
+  direction.u.resize(w.size());
+  direction.memory = state["gauge"];
+  return gauge_of(objective).white_direction(w, options_.gauge, direction.memory, direction.u,
+                                             &gradient);
+}
+
+template <Real Scalar>
+StepOutcome RoundTrip<Scalar>::step_along(const Direction& direction,
+                                          const BasicObjective<Scalar>& objective, double loss,
+                                          In<Scalar> gradient, double learning_rate,
+                                          OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  const VectorOf<Scalar>& u = direction.u;
+  state["gauge"] = direction.memory;
+  if (automatic_rate()) return measured_step(objective, loss, gradient, u, learning_rate, state, w);
+  double evaluations = 0.0;
+  if (check_is_due(state)) check(objective, loss, u, learning_rate, w, state, evaluations);
+  remember(loss, state);
+  StepOutcome outcome = rule_->step(objective, loss, u, part_of(state) * learning_rate, state, w);
+  outcome.evaluations += evaluations;
+  return outcome;
+}
+
+template <Real Scalar>
 StepOutcome RoundTrip<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
                                     In<Scalar> gradient, double learning_rate,
                                     OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  VectorOf<Scalar> u(w.size());
-  gauge_of(objective).white_direction(w, options_.gauge, state["gauge"], u);
+  Direction direction{VectorOf<Scalar>(w.size()), state["gauge"]};
+  gauge_of(objective).white_direction(w, options_.gauge, direction.memory, direction.u, nullptr);
   objective.note_work(states_cost);
-  double evaluations = states_cost;
-  StepOutcome outcome;
-  if (automatic_rate()) {
-    outcome = measured_step(objective, loss, gradient, u, learning_rate, state, w);
-  } else {
-    if (check_is_due(state)) check(objective, loss, u, learning_rate, w, state, evaluations);
-    remember(loss, state);
-    outcome = rule_->step(objective, loss, u, part_of(state) * learning_rate, state, w);
-  }
-  outcome.evaluations += evaluations;
+  StepOutcome outcome = step_along(direction, objective, loss, gradient, learning_rate, state, w);
+  outcome.evaluations += states_cost;
   return outcome;
 }
 
@@ -197,7 +215,7 @@ double RoundTrip<Scalar>::minibatch_step(const BatchObjective<Scalar>& objective
   double cost = 1.0, loss = 0.0;
   if (check_is_due(state)) {
     VectorOf<Scalar> u(w.size());
-    loss = gauge.white_direction(w, options_.gauge, memory, u);
+    loss = gauge.white_direction(w, options_.gauge, memory, u, nullptr);
     check(objective, loss, u, learning_rate, w, state, cost);
     rule_->step(objective, loss, u, part_of(state) * learning_rate, state, w);
   } else if (separable) {

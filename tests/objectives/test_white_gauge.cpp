@@ -62,7 +62,7 @@ template <Real Scalar>
 VectorOf<Scalar> direction_at(const BasicObjective<Scalar>& objective, const VectorOf<Scalar>& w,
                               const WhiteGaugeOptions& options) {
   VectorOf<Scalar> memory = no_memory(objective, options), u(w.size());
-  objective.white_gauge()->white_direction(w, options, memory, u);
+  objective.white_gauge()->white_direction(w, options, memory, u, nullptr);
   return u;
 }
 
@@ -173,6 +173,17 @@ TEST(WhiteGauge, StepsAndPiecesAgree) {
         Vector stepped = w;
         step_once<double>(objective, stepped, 0.25, options);
         EXPECT_LE((w - 0.25 * u - stepped).norm(), tolerance::rounding * w.norm());
+        Vector pieces(w.size()), again(w.size()), found(w.size()), gradient(w.size());
+        Vector memory = no_memory<double>(objective, options), other = memory;
+        objective.white_gauge()->white_ranges(
+            w, options, memory,
+            [&](Index first, In<double> range) { pieces.segment(first, range.size()) = range; });
+        EXPECT_LE((pieces - u).norm(), tolerance::rounding * u.norm());
+        Out<double> slope(found);
+        objective.white_gauge()->white_direction(w, options, other, again, &slope);
+        EXPECT_EQ(again, u);
+        objective.gradient(w, gradient);
+        EXPECT_EQ(found, gradient);
       }
     }
   }
@@ -263,7 +274,7 @@ TEST(WhiteGauge, AnAverageIsThatOfTheBatchesSoFar) {
     const Matrix expected =
         delta * h.transpose() / static_cast<double>(n) * inverse / std::max(1.0, move);
     Vector u(w.size());
-    objective.white_gauge()->white_direction(w, options, memory, u);
+    objective.white_gauge()->white_direction(w, options, memory, u, nullptr);
     // The largest eigenvalue comes from a few steps of the power method, a bound from below.
     const Matrix found = network.augmented(1, u.data());
     const double longer = found.norm() / expected.norm();

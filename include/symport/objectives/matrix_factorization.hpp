@@ -65,6 +65,8 @@ class MatrixFactorization final : public TestFunction, private WhiteGauge<double
                       const std::function<void(Index, In<double>)>& use) const override;
   double white_step(Out<double> w, double theta, const WhiteGaugeOptions& options,
                     Out<double> memory) const override;
+  double white_direction(In<double> w, const WhiteGaugeOptions& options, Out<double> memory,
+                         Out<double> direction, Out<double>* gradient) const override;
 
   Matrix Y_;
   Index rank_;

@@ -102,6 +102,12 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
                       const std::function<void(Index, In<Scalar>)>& use) const override;
   double white_step(Out<Scalar> w, double theta, const WhiteGaugeOptions& options,
                     Out<Scalar> memory) const override;
+  double white_direction(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
+                         Out<Scalar> direction, Out<Scalar>* gradient) const override;
+  /// Calls use(m, factors) from the last layer to the first; W_m is no longer needed then.
+  template <class Use>
+  double for_gauge_layers(In<Scalar> w, WhiteGaugeOptions options, Out<Scalar> memory,
+                          const Use& use) const;
   /// u in layer m: left right', or left itself where right is null.
   struct GaugeFactors {
     const MatrixOf<Scalar>* left = nullptr;

@@ -63,9 +63,9 @@ class WhiteGauge {
   virtual double white_step(Out<Scalar> w, double theta, const WhiteGaugeOptions& options,
                             Out<Scalar> memory) const = 0;
 
-  /// direction <- u at w; returns L(w).
-  double white_direction(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
-                         Out<Scalar> direction) const;
+  /// direction <- u at w and, unless it is null, *gradient <- dL/dw; returns L(w).
+  virtual double white_direction(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
+                                 Out<Scalar> direction, Out<Scalar>* gradient) const = 0;
 };
 
 }  // namespace symport

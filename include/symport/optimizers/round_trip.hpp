@@ -11,7 +11,7 @@ namespace symport {
 struct RoundTripOptions {
   WhiteGaugeOptions gauge{};
   /// Steps between two checks of theta, see RoundTrip; 0: never.
-  Index check_every = 16;
+  Index check_every = 32;
 };
 
 /// Round trips: turns an optimizer into one that steps in the white gauge of its objective
@@ -27,9 +27,10 @@ struct RoundTripOptions {
 /// do not grow with the gradient, such as Adam, are not checked. And a rule that measures its steps
 /// (CurvatureDescent) takes theta = <dL/dw, u> / u'Hu with backtracking.
 ///
-/// A step costs two thirds of a gradient more than the rule's own in full batches, where the
-/// gradient is known already, and no more than an SGD step and some n x n matrices in mini-batches
-/// (`minibatch_step`).
+/// `step` costs two thirds of a gradient more than the rule's own, because it has to find the
+/// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, do
+/// without, and so does `minibatch_step`: there a step costs what an SGD step costs, and some n x n
+/// matrices.
 template <Real Scalar = double>
 class RoundTrip final : public BasicOptimizer<Scalar> {
  public:
@@ -57,6 +58,20 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
                Out<Scalar> u) const override;
   double preview_evaluations(Index) const override { return 1.0; }
   bool automatic_rate() const override { return rule_->automatic_rate(); }
+
+  /// What a step needs to know of w: u, and the gauge's memory after it.
+  struct Direction {
+    VectorOf<Scalar> u;
+    VectorOf<Scalar> memory;
+  };
+  /// gradient <- dL/dw at w, and the direction there, in one pass; returns L(w).
+  double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                 const OptimizerState<Scalar>& state, Out<Scalar> gradient,
+                 Direction& direction) const;
+  /// `step` with what `measure` found at w.
+  StepOutcome step_along(const Direction& direction, const BasicObjective<Scalar>& objective,
+                         double loss, In<Scalar> gradient, double learning_rate,
+                         OptimizerState<Scalar>& state, Out<Scalar> w) const;
 
   /// The same step on the bound batch, without gradient or u in memory where no check is due.
   /// Returns the loss before the step; `evaluations`, if given, becomes what it cost.

@@ -4,74 +4,48 @@
 #include <fmt/format.h>
 
 #include "core/dense.hpp"
-#include "symmetries/matrix_orbit.hpp"
+#include "symmetries/slot_orbit.hpp"
 #include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 
 namespace {
 
-class FactorPairOrbit final : public MatrixOrbit {
- public:
-  FactorPairOrbit(const FactorPairSymmetry& symmetry, const Objective& objective, In<double> start)
-      : MatrixOrbit(symmetry, objective, start), problem_(symmetry.problem()) {}
+using Part = SlotAction::Part;
 
-  bool has_candidates() const override { return true; }
-  std::vector<Candidate> candidates(const Worth&) override {
-    return {{"closed form", true, [this](double kappa) {
-               if (projector_.size() == 0) projector_ = growing_directions();
-               const Index r = projector_.rows();
-               return jump(projector_ / kappa + kappa * (Matrix::Identity(r, r) - projector_));
-             }}};
-  }
-
- private:
-  /// P of the header, from one gradient at the start.
-  Matrix growing_directions() {
-    Vector gradient(start().size());
-    objective().gradient(start(), gradient);
-    charge(1.0);
-    const auto GU = problem_.U(In<double>(gradient));
-    const auto GV = problem_.V(In<double>(gradient));
-    const SymmetricEigen eigen = symmetric_eigen(GV * GV.transpose() - GU.transpose() * GU);
-    const Vector positive = (eigen.values.array() > 0.0).cast<double>();
-    return eigen.vectors * positive.asDiagonal() * eigen.vectors.transpose();
-  }
-
-  const MatrixFactorization& problem_;
-  Matrix projector_;
-};
+GroupElement with_inverse(const Matrix& g) { return {{g}, {inverse(g)}}; }
 
 }  // namespace
+
+FactorPairSymmetry::FactorPairSymmetry(const MatrixFactorization& problem)
+    : rank_(problem.rank()),
+      action_(std::make_shared<const SlotAction>(
+          problem.layout(), std::vector<SlotGroup>{{GroupKind::general_linear,
+                                                    problem.rank(),
+                                                    {{"V"}, {"U", 1, Representation::dual}}}})) {}
 
 std::string FactorPairSymmetry::name() const { return fmt::format("GL({})", order()); }
 
 void FactorPairSymmetry::act(const Matrix& g, Out<double> w) const {
-  // X g = U, solved as g'X' = U'.
-  const Matrix U = problem_.U(In<double>(w));
-  problem_.U(w) = solve(g.transpose(), U.transpose()).transpose();
-  problem_.V(w) = g * problem_.V(In<double>(w)).eval();
+  action_->apply<double>(Part::action, with_inverse(g), w);
 }
 
 Matrix FactorPairSymmetry::pull_back(In<double> w, In<double> covector) const {
-  return problem_.V(covector) * problem_.V(w).transpose() -
-         problem_.U(w).transpose() * problem_.U(covector);
+  return action_->pull_back(w, covector).front();
 }
 
 void FactorPairSymmetry::transport(const Matrix& g, In<double>, Out<double> covector) const {
-  const Matrix GU = problem_.U(In<double>(covector));
-  const Matrix GV = problem_.V(In<double>(covector));
-  problem_.U(covector) = GU * g.transpose();
-  problem_.V(covector) = solve(g.transpose(), GV);
+  action_->apply<double>(Part::cotangent, with_inverse(g), covector);
 }
 
 OrbitOrReason<double> FactorPairSymmetry::orbit(const Objective& objective, In<double> w) const {
-  if (objective.dimension() != problem_.dimension() || w.size() != problem_.dimension()) {
+  const Index parameters = action_->parameters();
+  if (objective.dimension() != parameters || w.size() != parameters) {
     throw InvalidArgument("symmetry " + name(),
                           fmt::format("an objective of {} variables", objective.dimension()),
-                          fmt::format("one of {}", problem_.dimension()));
+                          fmt::format("one of {}", parameters));
   }
-  return std::make_unique<FactorPairOrbit>(*this, objective, w);
+  return std::make_unique<SlotOrbit<double>>(action_, objective, w);
 }
 
 }  // namespace symport

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "symmetries/linear_orbit.hpp"
 
+#include <utility>
+
 namespace symport {
 
 namespace {
@@ -27,6 +29,12 @@ const VectorOf<Scalar>& LinearOrbit<Scalar>::start_gradient() {
     this->charge(1.0);
   }
   return start_gradient_;
+}
+
+template <Real Scalar>
+void LinearOrbit<Scalar>::set_start_gradient(VectorOf<Scalar> gradient) {
+  start_gradient_ = std::move(gradient);
+  this->charge(1.0);
 }
 
 template <Real Scalar>
@@ -68,9 +76,21 @@ void LinearOrbit<Scalar>::commit(Out<Scalar> w) {
 }
 
 template <Real Scalar>
-bool LinearOrbit<Scalar>::transport(Out<Scalar> covector) const {
-  act_on_covector(covector);
-  return true;
+bool LinearOrbit<Scalar>::transport(Out<Scalar> values, StateKind kind) const {
+  switch (kind) {
+    case StateKind::cotangent:
+      act_on_covector(values);
+      return true;
+    case StateKind::squared_cotangent:
+      return act_on_squares(values);
+    case StateKind::tangent:
+    case StateKind::point:
+      act(values);
+      return true;
+    case StateKind::scalar:
+      return true;
+  }
+  return false;
 }
 
 template <Real Scalar>

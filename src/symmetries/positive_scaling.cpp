@@ -12,6 +12,7 @@
 #include "objectives/mlp_curvature.hpp"
 #include "objectives/noted_curvature.hpp"
 #include "objectives/plain_curvature.hpp"
+#include "symmetries/hidden_units.hpp"
 #include "symmetries/linear_orbit.hpp"
 #include "symmetries/network_requirements.hpp"
 #include "symmetries/scale_units.hpp"
@@ -177,6 +178,11 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   void act_on_covector(Out<Scalar> covector) const override {
     unscale_units(network_, scales_, covector);
   }
+  // The squares of a covector move as it is pulled to the start: both by D^-2 and D^2.
+  bool act_on_squares(Out<Scalar> squares) const override {
+    pull_to_start(squares);
+    return true;
+  }
   void pull_to_start(Out<Scalar> covector) const override {
     std::vector<Vector> squares;
     for (const Vector& s : scales_) squares.push_back(s.cwiseAbs2());
@@ -291,15 +297,8 @@ template <Real Scalar>
 void PositiveScalingSymmetry<Scalar>::act(const Mlp& network, const std::vector<Vector>& scales,
                                           Out<Scalar> w) {
   require_homogeneous(network.activation());
-  require_elements(network, scales, w.size(), [](const Vector& s) { return s.size(); });
-  for (const Vector& s : scales) {
-    for (const double scale : s) {
-      if (!(scale > 0.0 && std::isfinite(scale))) {
-        throw InvalidArgument("scales", fmt::format("{}", scale), "finite numbers > 0");
-      }
-    }
-  }
-  scale_units<Scalar>(network, scales, w, w);
+  act_on_hidden_units<Scalar>(network, GroupKind::scaling,
+                              GroupMatrices(scales.begin(), scales.end()), w);
 }
 
 template class PositiveScalingSymmetry<float>;

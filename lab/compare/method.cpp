@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* grammar =
     "OPTIMIZER[:lr=RATE][+TELEPORT:every=N[,OPTION=VALUE...]], like "
-    "gd+teleport:every=50,state=keep";
+    "gd+teleport:every=50,state=keep, or OPTIMIZER[:lr=THETA]+round-trip[:OPTION=VALUE...], like "
+    "gd+round-trip:damping=0.1";
 
 /// Options of a teleport besides its schedule, as the commands call them.
 const std::vector<std::string>& teleport_options() {
@@ -26,7 +27,7 @@ const std::vector<std::string>& teleport_options() {
 }
 
 std::vector<std::string> teleport_kinds() {
-  std::vector<std::string> names{"teleport", "random"};
+  std::vector<std::string> names{"teleport", "random", round_trip_kind};
   for (const auto& list : {names_of(network_symmetries()), names_of(symmetries())}) {
     names.insert(names.end(), list.begin(), list.end());
   }
@@ -101,6 +102,10 @@ class Parser {
     method_.kind = text.substr(0, colon);
     if (method_.kind.empty()) throw UsageError(origin_, fmt::format("allowed is {}", grammar));
     require_name(method_.kind, teleport_kinds(), origin_);
+    if (method_.round_trips()) {
+      parse_round_trip(colon == std::string::npos ? "" : text.substr(colon + 1));
+      return;
+    }
     std::vector<std::string> known{"at", "every"};
     known.insert(known.end(), teleport_options().begin(), teleport_options().end());
     if (method_.kind == "random") {
@@ -128,6 +133,16 @@ class Parser {
                        "it does not say when to teleport; add at=5, at=0/10/20, every=50 "
                        "or every=100+99");
     }
+  }
+
+  void parse_round_trip(const std::string& text) {
+    if (!text.empty()) {
+      for (const Setting& setting : settings(text, origin_)) {
+        require_name(setting.key, {"layers", "damping", "kernel", "refresh"}, origin_);
+        set(setting.key == "layers" ? round_trip_kind : setting.key, setting.value, setting.key);
+      }
+    }
+    if (!method_.options.has(round_trip_kind)) set(round_trip_kind, "all", "layers");
   }
 
   Method method_;

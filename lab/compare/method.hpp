@@ -8,9 +8,15 @@
 
 namespace symport::lab::compare {
 
+/// What follows the plus where every step is a round trip.
+inline constexpr const char* round_trip_kind = "round-trip";
+
 /// One way to optimize, in the form of `--method`:
 ///
 ///   OPTIMIZER[:lr=RATE|auto][+TELEPORT:WHEN[,OPTION=VALUE...]]
+///
+/// or OPTIMIZER[:lr=THETA|auto]+round-trip[:OPTION=VALUE...], whose options are layers (all, last),
+/// damping, kernel and refresh.
 ///
 /// TELEPORT is `teleport` (the problem's usual symmetry), `random` (a random element of the group,
 /// accepted without comparison), or the name of a symmetry. WHEN is `at=5`, `at=0/10/20`,
@@ -22,6 +28,7 @@ struct Method {
   Arguments options{};    ///< what it sets in a run: optimizer, lr, teleport, search, ...
 
   bool teleports() const { return !kind.empty(); }
+  bool round_trips() const { return kind == round_trip_kind; }
   bool has_own_rate() const { return options.has("lr"); }
 };
 

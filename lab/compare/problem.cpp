@@ -73,11 +73,11 @@ Problem parse_problem(const std::string& name, const NetworkRunSpec& network,
 
 RunSpec spec_for(const Problem& problem, const Method& method) {
   if (problem.is_function()) {
-    if (method.teleports()) require_symmetry(problem, method);
+    if (method.teleports() && !method.round_trips()) require_symmetry(problem, method);
     return with_options(function_run_options(), problem, method);
   }
   NetworkRunSpec spec = with_options(network_run_options(), problem, method);
-  if (method.teleports() && !method.options.has("symmetry")) {
+  if (method.teleports() && !method.round_trips() && !method.options.has("symmetry")) {
     spec.how.symmetry = symmetry_of(method);
   }
   return spec;

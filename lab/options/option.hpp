@@ -26,6 +26,8 @@ struct Option {
   bool positional = false;
   /// It may be given several times; in a configuration file it is a list of strings.
   bool many = false;
+  /// The value that it stands for where none follows; `value` then lists those there are: all|last.
+  std::string implied{};
 };
 
 /// Whether an option says where results go or what they may replace. That is for the command line

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/booth.hpp"
@@ -82,7 +83,7 @@ struct ParsedFunction {
 
   std::string text() const {
     std::string text = entry.name;
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t i = 0; i < values.size() && !std::isnan(values[i]); ++i) {
       text += fmt::format("{}{}", i == 0 ? ':' : ',', values[i]);
     }
     return text;
@@ -163,13 +164,17 @@ const std::vector<FunctionEntry>& functions() {
          return problem(quadratic, OrthogonalSymmetry(quadratic));
        }},
       {"factorization",
-       "|Y - UV|^2, Y a fixed random matrix of that rank",
+       "|Y - UV|^2, Y a fixed random matrix of that rank; with CONDITION its singular values fall "
+       "from 1 to 1/CONDITION",
        {{.name = "ROWS", .value = 8, .whole = true, .largest = largest_size},
         {.name = "COLS", .value = 6, .whole = true, .largest = largest_size},
-        {.name = "RANK", .value = 3, .whole = true, .largest = largest_size}},
+        {.name = "RANK", .value = 3, .whole = true, .largest = largest_size},
+        {.name = "CONDITION", .value = std::numeric_limits<double>::quiet_NaN(), .largest = 1e12}},
        [](const std::vector<double>& p) {
          const auto factorization =
-             MatrixFactorization::random(whole(p[0]), whole(p[1]), whole(p[2]), 0);
+             std::isnan(p[3])
+                 ? MatrixFactorization::random(whole(p[0]), whole(p[1]), whole(p[2]), 0)
+                 : MatrixFactorization::conditioned(whole(p[0]), whole(p[1]), whole(p[2]), p[3], 0);
          return problem(factorization, FactorPairSymmetry(factorization));
        }},
   };

@@ -33,7 +33,7 @@ struct FunctionProblem {
 /// A number in a function's name: the A of `ellipse:A`.
 struct Parameter {
   std::string name;
-  double value = 0.0;  ///< when it is not given
+  double value = 0.0;  ///< when it is not given; NaN: then the function does without
   bool whole = false;
   double smallest = 1.0;
   double largest = 1e300;

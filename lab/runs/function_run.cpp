@@ -60,6 +60,7 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
                                      &S::teleport, as_schedule()),
                              });
     rows.include(teleport_options(), &S::how);
+    rows.include(round_trip_options(), &S::trip);
     return rows;
   }();
   return table;
@@ -67,7 +68,8 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
 
 LearningRate FunctionRun::learning_rate() const {
   if (spec.learning_rate->rate) return *spec.learning_rate->rate;
-  return problem.function->usual_run().learning_rate;  // where the curvature gives none
+  // Where the curvature gives none.
+  return usual_rate<double>(*optimizer, problem.function->usual_run().learning_rate);
 }
 
 Vector FunctionRun::start() const {
@@ -80,7 +82,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   FunctionRunSpec& spec = run.spec;
   const TestFunction& function = *run.problem.function;
   const UsualRun usual = function.usual_run();
-  if (!spec.learning_rate) spec.learning_rate = RateSpec{usual.learning_rate};
+  check(spec.trip);
+  if (!spec.learning_rate && !spec.trip.on()) spec.learning_rate = RateSpec{usual.learning_rate};
   if (!spec.steps) spec.steps = usual.steps;
   if (!spec.start) {
     const Vector start = function.start();
@@ -91,8 +94,10 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
                                            spec.start->size(), spec.start->size() == 1 ? "" : "s",
                                            function.dimension(), run.problem.specification));
   }
-  run.optimizer =
-      make_optimizer<double>(spec.optimizer, spec.learning_rate->automatic(), function.dimension());
+  const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
+  run.optimizer = with_round_trips<double>(
+      make_optimizer<double>(spec.optimizer, automatic, function.dimension()), function, spec.trip,
+      spec.learning_rate);
   run.search = resolve_search(spec.how);
   require_fitting_search(run);
   if (!spec.how.objective) {
@@ -105,6 +110,10 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
 
 FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher) {
   const FunctionRunSpec& spec = run.spec;
+  // Round trips are what happens at the steps of --teleport, or at all.
+  const bool trips = spec.trip.on();
+  const auto only_there =
+      trips && !spec.teleport.empty() ? std::optional(spec.teleport) : std::nullopt;
   FunctionResult result{
       spec, run.problem.function->formula(), run.problem.function->minimum(), run.start(), {}};
   result.summary = train<double>(*run.problem.function, *run.optimizer, result.x,
@@ -112,12 +121,13 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
                                   .learning_rate = run.learning_rate(),
                                   .teleport = {.symmetry = run.problem.symmetry.get(),
                                                .search = run.search.get(),
-                                               .schedule = spec.teleport,
+                                               .schedule = trips ? Schedule{} : spec.teleport,
                                                .state = spec.how.state,
                                                .objective = spec.how.objective,
                                                .bound = spec.how.bound,
                                                .cap = spec.how.cap,
                                                .rehearsal = *spec.how.rehearsal},
+                                  .round_trips = only_there,
                                   .seed = spec.seed,
                                   .trace = with_trace,
                                   .watcher = std::move(watcher)});

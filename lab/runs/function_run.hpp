@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lab/options/rate_spec.hpp"
+#include "lab/options/round_trip_spec.hpp"
 #include "lab/options/teleport_spec.hpp"
 #include "symport/training/train.hpp"
 
@@ -23,6 +24,7 @@ struct FunctionRunSpec {
   std::optional<Index> steps = std::nullopt;
   Schedule teleport{};
   TeleportSpec how{};
+  RoundTripSpec trip{};
   std::uint64_t seed = TrainOptions<double>{}.seed;
 };
 const OptionTable<FunctionRunSpec>& function_run_options();

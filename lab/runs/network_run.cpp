@@ -2,6 +2,7 @@
 #include "lab/runs/network_run.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "lab/options/threads.hpp"
@@ -100,9 +101,12 @@ class LoadedRun final : public NetworkRun {
         data_(load_data<Scalar>(spec_, cache)),
         split_(split_samples(spec_, data_.training.count())),
         plan_(plan_teleport<Scalar>(spec_.how)),
-        optimizer_(make_optimizer<Scalar>(spec_.optimizer, spec_.learning_rate->automatic(),
+        optimizer_(make_optimizer<Scalar>(spec_.optimizer,
+                                          spec_.learning_rate && spec_.learning_rate->automatic(),
                                           weights_.w.size())) {
     if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
+    optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
+                                          spec_.learning_rate);
     check_samples();
     check_symmetry();
   }
@@ -147,8 +151,14 @@ class LoadedRun final : public NetworkRun {
  private:
   MlpObjective<Scalar> objective() const { return {weights_.network, *spec_.loss}; }
   LearningRate learning_rate() const {
-    return spec_.learning_rate->rate.value_or(
-        parse_data_source(spec_.data).usual_run().learning_rate);
+    const LearningRate usual = parse_data_source(spec_.data).usual_run().learning_rate;
+    return spec_.learning_rate->rate.value_or(usual_rate<Scalar>(*optimizer_, usual.initial()));
+  }
+  /// Of moves, and of round trips: where there are these, they are what happens at those steps.
+  Schedule moves() const { return spec_.trip.on() ? Schedule{} : spec_.teleport; }
+  std::optional<Schedule> round_trips() const {
+    if (!spec_.trip.on() || spec_.teleport.empty()) return std::nullopt;
+    return spec_.teleport;
   }
 
   /// Samples that do not fit network and loss show here, before anything is written.
@@ -164,7 +174,7 @@ class LoadedRun final : public NetworkRun {
 
   /// So does a symmetry that the network does not have.
   void check_symmetry() const {
-    if (spec_.teleport.empty()) return;
+    if (moves().empty()) return;
     const std::size_t batch = spec_.batch ? static_cast<std::size_t>(*spec_.batch) : tried_samples;
     MlpObjective<Scalar> tried = objective();
     load_into<Scalar>(tried, *data_.training.source,
@@ -226,7 +236,8 @@ class LoadedRun final : public NetworkRun {
     const Index steps = *spec_.steps;
     TrainOptions<Scalar> options{.max_steps = steps,
                                  .learning_rate = learning_rate(),
-                                 .teleport = plan_.teleportation(spec_.teleport),
+                                 .teleport = plan_.teleportation(moves()),
+                                 .round_trips = round_trips(),
                                  .seed = spec_.seed};
     options.checkpoints = checkpoints;
     options.watcher = [&](const TraceRow& row) {
@@ -252,15 +263,18 @@ class LoadedRun final : public NetworkRun {
   /// Algorithm 2.
   NetworkResult run_minibatch(const Checkpointing<Scalar>& checkpoints,
                               const NetworkObserver& observer) {
-    MinibatchOptions<Scalar> options{.epochs = *spec_.epochs,
-                                     .batch_size = *spec_.batch,
-                                     .learning_rate = learning_rate(),
-                                     .teleport = plan_.teleportation(spec_.teleport),
-                                     .teleport_batches = spec_.teleport_batches,
-                                     .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
-                                     .patience = spec_.patience,
-                                     .exact_training_loss = spec_.train_loss == TrainLoss::exact,
-                                     .seed = spec_.seed};
+    MinibatchOptions<Scalar> options{
+        .epochs = *spec_.epochs,
+        .batch_size = *spec_.batch,
+        .learning_rate = learning_rate(),
+        .teleport = plan_.teleportation(moves()),
+        .teleport_batches = spec_.teleport_batches.value_or(std::numeric_limits<Index>::max()),
+        .round_trips = round_trips(),
+        .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
+        .patience = spec_.patience,
+        .exact_training_loss = spec_.train_loss == TrainLoss::exact,
+        .evaluate_every = spec_.evaluate_every.value_or(0),
+        .seed = spec_.seed};
     options.checkpoints = checkpoints;
     const Index batches = Batches(split_.training, options.batch_size, options.seed).count();
     options.watcher = [&](const TraceRow& row) {

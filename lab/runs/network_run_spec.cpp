@@ -91,6 +91,11 @@ Rows run_rows() {
            "the epoch's mini-batches"},
           &S::train_loss, as_choice<TrainLoss>({TrainLoss::exact, TrainLoss::running}))
           .when(minibatch),
+      row({"evaluate-every", "N",
+           "a row after every N steps of mini-batches too; the trace then counts steps (default: "
+           "a row after every epoch)"},
+          &S::evaluate_every, as_whole(1))
+          .when(minibatch),
       row({"threads", "N", "of the matrix products, up to one for every processor"}, &S::threads,
           as_whole(1, 1024)),
       row({"seed", "N", "of generated data, weights, order and searches"}, &S::seed, as_seed()),
@@ -110,9 +115,9 @@ Rows teleport_rows() {
            "steps (full batches) or epochs (mini-batches) at which to teleport: 5 | 0,10,20 | "
            "0..40:10 | every:100 | every:100+99 | never"},
           &S::teleport, as_schedule()),
-      row({"teleport-batches", "B",
+      row({"teleport-batches", "B|all",
            "teleport on each of the first B mini-batches of such an epoch"},
-          &S::teleport_batches, as_whole(1))
+          &S::teleport_batches, or_word("all", as_whole(1)))
           .when(minibatch),
       row({"teleport-batch-size", "N", "samples of a teleport batch (default: the mini-batch)"},
           &S::teleport_batch_size, as_whole(1))
@@ -129,7 +134,8 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
     }
     if (!spec.init) spec.init = usual.init;
   }
-  if (!spec.learning_rate) spec.learning_rate = RateSpec{usual.learning_rate};
+  // Of round trips, network and loss decide.
+  if (!spec.learning_rate && !spec.trip.on()) spec.learning_rate = RateSpec{usual.learning_rate};
   if (spec.minibatch()) {
     if (!spec.epochs) spec.epochs = usual.epochs;
   } else {
@@ -197,7 +203,8 @@ const OptionTable<NetworkRunSpec>& network_run_options() {
     OptionTable<NetworkRunSpec> rows = problem_options();
     return rows.add("Run", run_rows())
         .add(teleport_group, teleport_rows())
-        .include(network_teleport_options(), &NetworkRunSpec::how);
+        .include(network_teleport_options(), &NetworkRunSpec::how)
+        .include(round_trip_options(), &NetworkRunSpec::trip);
   }();
   return table;
 }
@@ -219,7 +226,13 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   const DataSource source = parse_data_source(spec.data);
   require_label_fits(source, spec.where);
   fill_usual(spec, source.usual_run());
-  if (spec.learning_rate->automatic() && spec.minibatch()) {
+  check(spec.trip);
+  if (spec.evaluate_every && !spec.minibatch()) {
+    throw OptionError("evaluate-every",
+                      "needs mini-batches (--batch N); full batches have a row "
+                      "for every step");
+  }
+  if (spec.learning_rate && spec.learning_rate->automatic() && spec.minibatch()) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
   }
   spec.how = plan_teleport<double>(spec.how).spec;

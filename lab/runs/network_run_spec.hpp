@@ -8,6 +8,7 @@
 
 #include "lab/data/data_source.hpp"
 #include "lab/options/rate_spec.hpp"
+#include "lab/options/round_trip_spec.hpp"
 #include "lab/options/teleport_spec.hpp"
 #include "symport/objectives/activation.hpp"
 #include "symport/objectives/initialization.hpp"
@@ -60,14 +61,16 @@ struct NetworkRunSpec {
   std::optional<Index> steps = std::nullopt;   ///< of full batches
   Index patience = 0;
   TrainLoss train_loss = TrainLoss::exact;
+  std::optional<Index> evaluate_every = std::nullopt;  ///< steps; unset: epochs
   Index threads = 1;
   std::uint64_t seed = 0;
   std::optional<Index> checkpoint_every = std::nullopt;  ///< steps
 
   Schedule teleport{};
-  Index teleport_batches = 4;
+  std::optional<Index> teleport_batches = 4;  ///< unset: all
   std::optional<Index> teleport_batch_size = std::nullopt;
   NetworkTeleportSpec how{};
+  RoundTripSpec trip{};
 
   bool minibatch() const { return batch.has_value(); }
   Index length() const { return minibatch() ? *epochs : *steps; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/blas_buffer.hpp"
 
+#include <cblas.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -75,6 +76,12 @@ void require_blas_buffer() {
   if (!blas_memory_alloc || !blas_memory_free) return;
   thread_local const User user;
   static_cast<void>(user);
+}
+
+void prepare_blas() {
+  static const bool once = (openblas_set_num_threads(1), true);
+  static_cast<void>(once);
+  require_blas_buffer();
 }
 
 }  // namespace symport

@@ -8,4 +8,7 @@ namespace symport {
 /// known to be room; throws std::bad_alloc if there is none. Free after a thread's first call.
 void require_blas_buffer();
 
+/// The same, and the BLAS is kept to one thread: work is divided before it gets there.
+void prepare_blas();
+
 }  // namespace symport

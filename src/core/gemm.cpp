@@ -41,21 +41,14 @@ void blas(bool ta, bool tb, Index m, Index n, Index k, double alpha, const doubl
               b, narrow(ldb), beta, c, narrow(ldc));
 }
 
-/// The upper triangle of A'A.
-void half_gram(Index n, Index k, const float* a, Index lda, float* c, Index ldc) {
-  cblas_ssyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), 1, a, narrow(lda), 0, c,
+/// The upper triangle of op(A) op(A)' (n x n, k products an entry).
+void half_gram(bool ta, Index n, Index k, const float* a, Index lda, float* c, Index ldc) {
+  cblas_ssyrk(CblasColMajor, CblasUpper, op(ta), narrow(n), narrow(k), 1, a, narrow(lda), 0, c,
               narrow(ldc));
 }
-void half_gram(Index n, Index k, const double* a, Index lda, double* c, Index ldc) {
-  cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), 1, a, narrow(lda), 0, c,
+void half_gram(bool ta, Index n, Index k, const double* a, Index lda, double* c, Index ldc) {
+  cblas_dsyrk(CblasColMajor, CblasUpper, op(ta), narrow(n), narrow(k), 1, a, narrow(lda), 0, c,
               narrow(ldc));
-}
-
-/// Products are divided here; the BLAS shall not divide them again.
-void prepare_blas() {
-  static const bool once = (openblas_set_num_threads(1), true);
-  static_cast<void>(once);
-  require_blas_buffer();
 }
 
 /// On one thread, by the kernel that suits the shape.
@@ -136,11 +129,24 @@ void gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C) {
     return;
   }
   prepare_blas();
-  half_gram(A.cols(), A.rows(), A.data(), A.outerStride(), C.data(), C.outerStride());
+  half_gram(true, A.cols(), A.rows(), A.data(), A.outerStride(), C.data(), C.outerStride());
+  C.template triangularView<Eigen::StrictlyLower>() = C.transpose();
+}
+
+template <Real Scalar>
+void row_gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C) {
+  if (A.rows() < 64 || threads() > 1) {
+    multiply<Scalar>(1, false, A, true, A, 0, C);
+    return;
+  }
+  prepare_blas();
+  half_gram(false, A.rows(), A.cols(), A.data(), A.outerStride(), C.data(), C.outerStride());
   C.template triangularView<Eigen::StrictlyLower>() = C.transpose();
 }
 
 template void gram(MatrixIn<float>, MatrixOut<float>);
 template void gram(MatrixIn<double>, MatrixOut<double>);
+template void row_gram(MatrixIn<float>, MatrixOut<float>);
+template void row_gram(MatrixIn<double>, MatrixOut<double>);
 
 }  // namespace symport

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/dense.hpp"
 #include "symport/core/invalid_argument.hpp"
@@ -29,13 +30,37 @@ MatrixFactorization MatrixFactorization::random(Index rows, Index cols, Index ra
   return {left * random.normal_matrix(rank, cols), rank};
 }
 
+MatrixFactorization MatrixFactorization::conditioned(Index rows, Index cols, Index rank,
+                                                     double condition, std::uint64_t seed) {
+  if (!(condition >= 1.0 && std::isfinite(condition))) {
+    throw InvalidArgument("condition", fmt::format("{}", condition), "a finite number >= 1");
+  }
+  if (rank < 1 || rank > std::min(rows, cols)) {
+    throw InvalidArgument("rank", fmt::format("{}", rank),
+                          fmt::format("a whole number from 1 to {}, the smaller side of a {} x {} "
+                                      "matrix with that many singular values",
+                                      std::min(rows, cols), rows, cols));
+  }
+  Random random(seed);
+  const Matrix A = orthogonal_factor(random.normal_matrix(rows, rank));
+  const Matrix B = orthogonal_factor(random.normal_matrix(cols, rank));
+  Vector s(rank);
+  for (Index i = 0; i < rank; ++i) {
+    const double part = rank == 1 ? 0.0 : static_cast<double>(i) / static_cast<double>(rank - 1);
+    s[i] = std::pow(condition, -part);
+  }
+  MatrixFactorization made(A * s.asDiagonal() * B.transpose(), rank);
+  made.start_size_ = 0.1;
+  return made;
+}
+
 std::string MatrixFactorization::citation() const {
   return "Zhao et al., NeurIPS 2022, section 4.2 with the identity for the activation";
 }
 
 Vector MatrixFactorization::start() const {
   Random random(1);
-  return 0.5 * random.normal_matrix(dimension(), 1);
+  return start_size_ * random.normal_matrix(dimension(), 1);
 }
 
 Vector MatrixFactorization::minimizer() const {

@@ -143,22 +143,22 @@ double MlpObjective<Scalar>::gradient_ranges(
   const double loss = loss_delta(states_);
   for (Index m = network_.layers(); m >= 1; --m) {
     if (m > 1) backward(m, w, states_);
-    layer_ranges(m, use);
+    product_ranges(m, states_.delta[at(m)], h(m - 1, states_), use);
   }
   return loss;
 }
 
 template <Real Scalar>
-void MlpObjective<Scalar>::layer_ranges(Index m,
-                                        const std::function<void(Index, In<Scalar>)>& use) const {
-  const MatrixOf<Scalar>&delta = states_.delta[at(m)], &h = this->h(m - 1, states_);
-  const Index rows = delta.rows(), columns = h.rows();
+void MlpObjective<Scalar>::product_ranges(Index m, const MatrixOf<Scalar>& left,
+                                          const MatrixOf<Scalar>& right,
+                                          const std::function<void(Index, In<Scalar>)>& use) const {
+  const Index rows = left.rows(), columns = right.rows();
   // A mini-batch: whole tiles of the kernel, and about as much as the first cache holds. Many
   // samples: the BLAS, with columns enough to be worth its preparations.
   const bool thin = samples() <= 64;
   const Index block = thin ? std::max<Index>(6, 4096 / rows / 6 * 6) : 128;
   OuterProduct<Scalar> product;
-  if (thin) product.pack(delta);
+  if (thin) product.pack(left);
   const int parts = threads();
   run_parts(parts, [&](int part) {
     const Index blocks = (columns + block - 1) / block;
@@ -166,9 +166,9 @@ void MlpObjective<Scalar>::layer_ranges(Index m,
     for (Index b = blocks * part / parts; b < blocks * (part + 1) / parts; ++b) {
       const Index first = b * block, count = std::min(block, columns - first);
       if (thin) {
-        product.columns(h, first, count, range.data());
+        product.columns(right, first, count, range.data());
       } else {
-        multiply<Scalar>(1, false, delta, true, h.middleRows(first, count), 0,
+        multiply<Scalar>(1, false, left, true, right.middleRows(first, count), 0,
                          Eigen::Map<MatrixOf<Scalar>>(range.data(), rows, count));
       }
       use(network_.offset(m) + first * rows, range.head(rows * count));

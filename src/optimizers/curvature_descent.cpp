@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "optimizers/backtrack.hpp"
 #include "symport/core/invalid_argument.hpp"
 
 namespace symport {
@@ -52,21 +53,12 @@ StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objecti
   if (J == 0.0) return {false, 0.0, 0.0};
   VectorOf<Scalar> candidate(w.size());
   Scalar& last_rate = state["rate"][0];
-  double rate = first_rate(objective, w, gradient, learning_rate, last_rate, candidate);
-  double evaluations = 2.0;
-  for (Index trial = 0; trial <= options_.max_backtracks; ++trial) {
-    candidate = w - static_cast<Scalar>(rate) * gradient;
-    const double next = objective.value(candidate);
-    evaluations += 0.5;
-    if (next <= loss - options_.sufficient_decrease * rate * J) {
-      w = candidate;
-      last_rate = static_cast<Scalar>(rate);
-      ++state.count;
-      return {true, rate, evaluations};
-    }
-    rate *= options_.shrink;
-  }
-  return {false, 0.0, evaluations};
+  const double rate = first_rate(objective, w, gradient, learning_rate, last_rate, candidate);
+  StepOutcome outcome =
+      backtrack<Scalar>(objective, loss, gradient, J, rate, options_, last_rate, candidate, w);
+  outcome.evaluations += 2.0;
+  if (outcome.moved) ++state.count;
+  return outcome;
 }
 
 template <Real Scalar>

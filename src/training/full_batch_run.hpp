@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "symport/training/train.hpp"
+#include "training/round_trip_rule.hpp"
 #include "training/training_run.hpp"
 
 namespace symport {
@@ -25,6 +26,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         objective_(objective),
         optimizer_(optimizer),
         options_(options),
+        trip_(options.round_trips ? nullptr : dynamic_cast<const RoundTrip<Scalar>*>(&optimizer)),
         observed_(options.trace || options.watcher || options.stop.active()),
         gradient_(w.size()),
         gradient_out_(gradient_),
@@ -81,8 +83,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(dL/dw)
   void update() {
-    const StepOutcome outcome =
-        optimizer_.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
+    const StepOutcome outcome = step();
     if (options_.trace && optimizer_.automatic_rate()) {
       at.trace.rows.back().learning_rate = outcome.rate;
     }
@@ -119,7 +120,23 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     return w;
   }
 
-  void measure() { loss_ = objective_.gradient(w_in_, gradient_out_); }
+  void measure() {
+    if (trip_) {
+      loss_ = trip_->measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
+    } else {
+      loss_ = objective_.gradient(w_in_, gradient_out_);
+    }
+  }
+  /// w <- w - u; what is known of w already is used.
+  StepOutcome step() {
+    if (trip_) {
+      return trip_->step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
+                               w_out_);
+    }
+    const bool plain = options_.round_trips && !options_.round_trips->contains(at.step);
+    const BasicOptimizer<Scalar>& rule = plain ? rule_of(optimizer_) : optimizer_;
+    return rule.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
+  }
 
   void make_row() {
     TraceRow row = this->row();
@@ -146,6 +163,8 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   const BasicObjective<Scalar>& objective_;
   const BasicOptimizer<Scalar>& optimizer_;
   const TrainOptions<Scalar>& options_;
+  const RoundTrip<Scalar>* trip_;  ///< where every step is a round trip
+  typename RoundTrip<Scalar>::Direction direction_;
   const bool observed_;
   double rate_ = 0.0;
   double loss_ = 0.0;  ///< and gradient, at w

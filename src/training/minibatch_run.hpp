@@ -9,6 +9,7 @@
 #include "symport/training/minibatch_step.hpp"
 #include "symport/training/train_minibatch.hpp"
 #include "training/bound_batch.hpp"
+#include "training/round_trip_rule.hpp"
 #include "training/training_run.hpp"
 
 namespace symport {
@@ -25,9 +26,9 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   MinibatchRun(const BatchObjective<Scalar>& objective, const BatchSource<Scalar>& source,
                const Split& split, const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                const MinibatchOptions<Scalar>& options)
-      : TrainingRun<Scalar>(
-            optimizer, checked(objective, split, optimizer, w, options),
-            {RowUnit::epoch, options.seed, true, options.watcher, options.checkpoints}),
+      : TrainingRun<Scalar>(optimizer, checked(objective, split, optimizer, w, options),
+                            {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch,
+                             options.seed, true, options.watcher, options.checkpoints}),
         objective_(objective),
         source_(source),
         split_(split),
@@ -82,6 +83,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(gradient of L(X_i, w)), X_i these samples
   void update(std::span<const Index> samples) {
+    const BasicOptimizer<Scalar>& rule = round_trip_now() ? optimizer_ : rule_of(optimizer_);
     if (options_.watcher) {
       TraceRow row = this->row();
       row.loss = batch_loss_;
@@ -90,15 +92,20 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       this->watch(row);
     }
     step_batch_.bind(source_, samples);
-    batch_loss_ =
-        minibatch_step<Scalar>(*step_batch_.objective, optimizer_, rate(), at.optimizer, w_);
-    at.evaluations += 1.0;
+    double evaluations = 0.0;
+    batch_loss_ = minibatch_step<Scalar>(*step_batch_.objective, rule, rate(), at.optimizer, w_,
+                                         &evaluations);
+    at.evaluations += evaluations;
     at.epoch_loss += batch_loss_;
     ++at.step;
     ++at.batch;
     if (!std::isfinite(batch_loss_)) {
       diverge();
     } else if (at.batch < batches_.count()) {  // else `finish_epoch` comes next
+      if (options_.evaluate_every > 0 && at.step % options_.evaluate_every == 0) {
+        const double running = at.epoch_loss / static_cast<double>(at.batch);
+        this->clock_.pause([&] { add_row(measured(running)); });
+      }
       const Index every = options_.checkpoints.every;
       if (this->stopping() || (every > 0 && at.batch % every == 0)) this->save();
       if (this->stopping()) this->end(RunStatus::interrupted);
@@ -156,6 +163,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     require_at_least(1, "teleport_batches", options.teleport_batches);
     require_at_least(0, "teleport_batch_size", options.teleport_batch_size);
     require_at_least(0, "patience", options.patience);
+    require_at_least(0, "evaluate_every", options.evaluate_every);
     if (w.size() != objective.dimension()) {
       throw InvalidArgument("start", fmt::format("{} numbers", w.size()),
                             fmt::format("{} numbers", objective.dimension()));
@@ -172,6 +180,11 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       }
     }
     return w;
+  }
+
+  bool round_trip_now() const {
+    return !options_.round_trips ||
+           (options_.round_trips->contains(at.epoch) && at.batch < options_.teleport_batches);
   }
 
   bool out_of_patience() const {

@@ -272,8 +272,99 @@ def slots():
     check("S7", 1.0 + torch.diag(C[0] + C[1] + charge * C[2]).norm() / sum(c.norm() for c in C), torch.tensor(1.0))
 
 
+# round_trips.md
+
+
+def root_of(A, power):
+    values, vectors = torch.linalg.eigh(A)
+    return vectors @ torch.diag(values**power) @ vectors.T
+
+
+def round_trips():
+    # A linear action of any kind: there, a step, and back.
+    n, theta = 6, 0.3
+    A, target = torch.randn(n, n), torch.randn(n)
+
+    def loss(w):
+        return torch.tanh(A @ w - target).square().sum()
+
+    w, J = torch.randn(n), eye(n) + 0.3 * torch.randn(n, n)
+    there = J @ w
+    stepped = there - theta * gradient(lambda x: loss(torch.linalg.solve(J, x)), there)
+    check("T1", w - theta * torch.linalg.inv(J.T @ J) @ gradient(loss, w), torch.linalg.solve(J, stepped))
+
+    # Every layer of a network, by automatic differentiation in the gauge; fewer samples than features, and more.
+    for samples in (3, 9):
+        widths = (5, 7, 4)
+        X, Y = torch.randn(widths[0], samples), torch.randn(widths[2], samples)
+        W = [torch.randn(widths[1], widths[0]), torch.randn(widths[2], widths[1])]
+
+        def outputs(weights):
+            return weights[1] @ torch.nn.functional.leaky_relu(weights[0] @ X, 0.1)
+
+        for m, h in enumerate((X, torch.nn.functional.leaky_relu(W[0] @ X, 0.1))):
+            d = h.shape[0]
+            lam = 0.1 * (h * h).sum() / min(samples, d)
+            g = root_of(h @ h.T + lam * eye(d), -0.5)
+
+            def in_gauge(V):
+                weights = list(W)
+                weights[m] = V @ g
+                return 0.5 * (outputs(weights) - Y).square().sum()
+
+            V = W[m] @ torch.linalg.inv(g)
+            back = (V - theta * gradient(in_gauge, V)) @ g
+            z = [W[0] @ X]
+            z.append(W[1] @ torch.nn.functional.leaky_relu(z[0], 0.1))
+            delta = z[1] - Y if m == 1 else (W[1].T @ (z[1] - Y)) * torch.where(z[0] > 0, 1.0, 0.1)
+            by_features = delta @ h.T @ torch.linalg.inv(h @ h.T + lam * eye(d))
+            by_samples = delta @ torch.linalg.inv(h.T @ h + lam * eye(samples)) @ h.T
+            check("T2", W[m] - theta * delta @ h.T @ g.T @ g, back)
+            check("T3", W[m] - theta * by_features, back)
+            check("T3", W[m] - theta * by_samples, back)
+
+    # The running average after three batches, against their weighted mean.
+    decay, batches = 0.8, [torch.randn(4, n) for n in (2, 3, 5)]
+    average, seen = torch.zeros(4, 4), 0.0
+    for h in batches:
+        average = decay * average + (1 - decay) * h @ h.T / h.shape[1]
+        seen = decay * seen + 1 - decay
+    weights = torch.tensor([decay**2, decay, 1.0])
+    mean = sum(a * h @ h.T / h.shape[1] for a, h in zip(weights, batches)) / weights.sum()
+    check("T4", average / seen, mean)
+    # In its gauge no output of the batch moves by more than theta times its delta.
+    h, delta = 3.0 * batches[0], torch.randn(2, batches[0].shape[1])
+    inverse = torch.linalg.inv(mean + 0.1 * torch.trace(mean) / 4 * eye(4))
+    kernel = h.T @ inverse @ h / h.shape[1]
+    u = delta @ h.T @ inverse / h.shape[1] / max(1.0, torch.linalg.eigvalsh(kernel)[-1])
+    top = torch.linalg.eigh(kernel)[1][:, -1]
+    check("T5", u @ h @ top, delta @ top)
+
+    # A factor pair.
+    U, V, Y = torch.randn(4, 3), torch.randn(3, 5), torch.randn(4, 5)
+
+    def pair(u, v):
+        return (Y - u @ v).square().sum()
+
+    G_U, G_V = gradient(lambda u: pair(u, V), U), gradient(lambda v: pair(U, v), V)
+    white_V, white_U = root_of(V @ V.T, 0.5), root_of(U.T @ U, -0.5)
+    moved = U @ white_V
+    back = (moved - theta * gradient(lambda u: pair(u, torch.linalg.solve(white_V, V)), moved)) @ torch.linalg.inv(white_V)
+    check("T6", U - theta * G_U @ torch.linalg.inv(V @ V.T), back)
+    moved = torch.linalg.solve(white_U, V)
+    back = white_U @ (moved - theta * gradient(lambda v: pair(U @ white_U, v), moved))
+    check("T6", V - theta * torch.linalg.inv(U.T @ U) @ G_V, back)
+
+    # The best step length along u on a quadratic.
+    M, b = torch.randn(n, n), torch.randn(n)
+    H, w, u = M @ M.T + eye(n), torch.randn(n), torch.randn(n)
+    G = H @ w - b
+    best = dot(G, u) / (u @ H @ u)
+    check("T7", 1.0 + dot(H @ (w - best * u) - b, u) / dot(G, G), torch.tensor(1.0))
+
+
 def main():
-    for part in (functions, linear_actions, networks, objectives, slots):
+    for part in (functions, linear_actions, networks, objectives, slots, round_trips):
         part()
     for label in sorted(worst, key=lambda x: (x[0], int(x[1:]))):
         print(f"({label})  {worst[label]:.1e}" + ("  WRONG" if worst[label] > TOLERANCE else ""))

@@ -50,7 +50,11 @@ TEST(Specs, EveryOptionOfAFunctionGoesToAFileAndBack) {
                      {"objective", "gradient_norm"},
                      {"bound", "1.75"},
                      {"cap", "inf"},
-                     {"state", "reset"}});
+                     {"state", "reset"},
+                     {"round-trip", "last"},
+                     {"damping", "0.5"},
+                     {"kernel", "average"},
+                     {"refresh", "7"}});
 }
 
 TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
@@ -73,6 +77,7 @@ TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
                      {"epochs", "3"},
                      {"patience", "2"},
                      {"train-loss", "running"},
+                     {"evaluate-every", "50"},
                      {"threads", "2"},
                      {"seed", "9"},
                      {"checkpoint-every", "40"},
@@ -81,7 +86,11 @@ TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
                      {"teleport-batch-size", "8"},
                      {"symmetry", "rescale"},
                      {"kappa", "2"},
-                     {"allow-partial-batch", "true"}});
+                     {"allow-partial-batch", "true"},
+                     {"round-trip", "all"},
+                     {"damping", "0.25"},
+                     {"kernel", "batch"},
+                     {"refresh", "7"}});
 }
 
 TEST(Specs, NumbersAreNumbersAndListsOfWidthsAreWhole) {

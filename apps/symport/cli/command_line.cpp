@@ -112,6 +112,27 @@ std::vector<std::string> flags_of(const Command& command, bool with_value_only) 
                                join(names), suggestion));
 }
 
+/// Gives flags that may stand alone the value that they then stand for: `--round-trip` becomes
+/// `--round-trip=all` unless one of its values follows.
+std::vector<std::string> with_implied_values(std::vector<std::string> arguments,
+                                             const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (arguments.empty() || arguments[0] != command.name) continue;
+    for (const Option& option : command.options) {
+      if (option.implied.empty()) continue;
+      const std::string choices = "|" + option.value + "|";
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i] != flag(option)) continue;
+        const bool follows =
+            i + 1 < arguments.size() &&
+            choices.find(fmt::format("|{}|", arguments[i + 1])) != std::string::npos;
+        if (!follows) arguments[i] += "=" + option.implied;
+      }
+    }
+  }
+  return arguments;
+}
+
 /// With the options of its configuration file, if one is given.
 int run_command(const Command& command, Arguments arguments) {
   if (const auto file = arguments.text(config_option)) {
@@ -134,7 +155,7 @@ int dispatch(std::vector<std::string> arguments, const std::vector<Command>& com
     value_flags.insert(value_flags.end(), flags.begin(), flags.end());
     if (!arguments.empty() && arguments[0] == command.name) program = typed_as(command.name);
   }
-  arguments = join_values(arguments, value_flags);
+  arguments = join_values(with_implied_values(std::move(arguments), commands), value_flags);
   if (arguments.empty()) arguments = {"demo"};
   if (arguments[0] == "help") {
     arguments.erase(arguments.begin());

@@ -23,5 +23,8 @@ void multiply(Scalar alpha, bool transpose_a, MatrixIn<Scalar> A, bool transpose
 /// C <- A'A, both triangles, at about half the cost of a product where A has many columns.
 template <Real Scalar>
 void gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C);
+/// C <- A A', likewise.
+template <Real Scalar>
+void row_gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C);
 
 }  // namespace symport

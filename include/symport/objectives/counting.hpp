@@ -56,6 +56,8 @@ class CountingObjective final : public BasicObjective<Scalar> {
   }
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const override;
+  /// Who uses it says so by `note_work`.
+  const WhiteGauge<Scalar>* white_gauge() const override { return inner_.white_gauge(); }
   const MlpObjective<Scalar>* mlp() const override { return inner_.mlp(); }
   void note_work(double gradients) const override {
     count_.other += gradients;

@@ -9,12 +9,17 @@
 namespace symport {
 
 /// L(U, V) = |Y - U V|_F^2 with U m x r and V r x n; parameters are U, then V, column-major.
-class MatrixFactorization final : public TestFunction {
+class MatrixFactorization final : public TestFunction, private WhiteGauge<double> {
  public:
   /// Throws InvalidArgument unless Y is finite and not empty and rank >= 1.
   MatrixFactorization(Matrix Y, Index rank);
   /// A random Y of exactly this rank, so that the minimum is 0.
   static MatrixFactorization random(Index rows, Index cols, Index rank, std::uint64_t seed);
+  /// Y = A diag(s) B' with A and B random orthonormal and s falling geometrically from 1 to
+  /// 1 / condition; the start has entries N(0, 0.1^2). Throws InvalidArgument unless condition >= 1
+  /// and rank is at most rows and cols.
+  static MatrixFactorization conditioned(Index rows, Index cols, Index rank, double condition,
+                                         std::uint64_t seed);
 
   const Matrix& Y() const { return Y_; }
   Index rank() const { return rank_; }
@@ -35,6 +40,9 @@ class MatrixFactorization final : public TestFunction {
   double gradient(In<double> w, Out<double> gradient) const override;
   void hessian_vector(In<double> w, In<double> v, Out<double> result) const override;
   void third_derivative(In<double> w, In<double> v, Out<double> result) const override;
+  /// Each factor in the gauge that whitens the other (T6): the metric of ScaledGD. One number is
+  /// remembered, the largest loss so far.
+  const WhiteGauge<double>* white_gauge() const override { return this; }
 
   /// Views of the factors inside a flat vector.
   Eigen::Map<const Matrix> U(In<double> w) const {
@@ -51,9 +59,19 @@ class MatrixFactorization final : public TestFunction {
   }
 
  private:
+  Usual usual() const override { return {.theta = 0.25, .damping = 1e-3}; }
+  Index memory_size(const WhiteGaugeOptions& options) const override;
+  double white_ranges(In<double> w, const WhiteGaugeOptions& options, Out<double> memory,
+                      const std::function<void(Index, In<double>)>& use) const override;
+  double white_step(Out<double> w, double theta, const WhiteGaugeOptions& options,
+                    Out<double> memory) const override;
+  double white_direction(In<double> w, const WhiteGaugeOptions& options, Out<double> memory,
+                         Out<double> direction, Out<double>* gradient) const override;
+
   Matrix Y_;
   Index rank_;
   ParameterLayout layout_;
+  double start_size_ = 0.5;  ///< of the entries of the start
 };
 
 }  // namespace symport

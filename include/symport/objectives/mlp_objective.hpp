@@ -20,7 +20,7 @@ namespace symport {
 /// Cost in products with W_m per layer (W_1 spared one in each backward pass): value 1, gradient 3,
 /// Hessian-vector product 7, curvature along a direction 4.
 template <Real Scalar>
-class MlpObjective final : public BatchObjective<Scalar> {
+class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Scalar> {
  public:
   /// Without a batch: every evaluation throws std::logic_error until `bind`.
   MlpObjective(Mlp network, Loss loss);
@@ -51,6 +51,8 @@ class MlpObjective final : public BatchObjective<Scalar> {
   /// From the Hessian in factors, where the batch is so small that this is the cheaper way.
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const override;
+  /// Of every layer, or of the last one: (T1) to (T4).
+  const WhiteGauge<Scalar>* white_gauge() const override { return this; }
   const MlpObjective* mlp() const override { return this; }
 
   Score score(In<Scalar> w) const override;
@@ -85,12 +87,38 @@ class MlpObjective final : public BatchObjective<Scalar> {
   double loss_delta(MlpStates<Scalar>& states) const;
   /// delta_(m-1) <- sigma'(z_(m-1)) * W_m' delta_m.
   void backward(Index m, In<Scalar> w, MlpStates<Scalar>& states) const;
-  /// The part of `gradient_ranges` in layer m.
-  void layer_ranges(Index m, const std::function<void(Index, In<Scalar>)>& use) const;
+  /// The pieces of left right' (layer m) for `gradient_ranges`.
+  void product_ranges(Index m, const MatrixOf<Scalar>& left, const MatrixOf<Scalar>& right,
+                      const std::function<void(Index, In<Scalar>)>& use) const;
   /// Fills Rz_, Rh_: the derivatives of z and h along v.
   void forward_along(In<Scalar> w, In<Scalar> v) const;
   /// Of outputs; NaN without classes.
   double accuracy_of(const MatrixOf<Scalar>& Z) const;
+
+  // The white gauge; src/objectives/mlp_white_gauge.cpp.
+  typename WhiteGauge<Scalar>::Usual usual() const override;
+  Index memory_size(const WhiteGaugeOptions& options) const override;
+  double white_ranges(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
+                      const std::function<void(Index, In<Scalar>)>& use) const override;
+  double white_step(Out<Scalar> w, double theta, const WhiteGaugeOptions& options,
+                    Out<Scalar> memory) const override;
+  double white_direction(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
+                         Out<Scalar> direction, Out<Scalar>* gradient) const override;
+  /// Calls use(m, factors) from the last layer to the first; W_m is no longer needed then.
+  template <class Use>
+  double for_gauge_layers(In<Scalar> w, WhiteGaugeOptions options, Out<Scalar> memory,
+                          const Use& use) const;
+  /// u in layer m: left right', or left itself where right is null.
+  struct GaugeFactors {
+    const MatrixOf<Scalar>* left = nullptr;
+    const MatrixOf<Scalar>* right = nullptr;
+  };
+  Index layer_memory(Index m, const WhiteGaugeOptions& options) const;
+  GaugeFactors gauge_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const;
+  GaugeFactors batch_factors(Index m, double damping, Out<Scalar> memory) const;
+  GaugeFactors average_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const;
+  /// That turns delta into the one of the summed loss.
+  Scalar to_sum() const;
 
   Mlp network_;
   Loss loss_;
@@ -100,6 +128,7 @@ class MlpObjective final : public BatchObjective<Scalar> {
   mutable MlpStates<Scalar> states_;
   mutable Matrices Rh_, Rz_, Rdelta_;  ///< for second derivatives only
   mutable MatrixOf<Scalar> bend_;
+  mutable MatrixOf<Scalar> gauge_square_, gauge_left_, gauge_right_;  ///< for round trips only
 };
 
 }  // namespace symport

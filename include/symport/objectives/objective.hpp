@@ -5,6 +5,7 @@
 
 #include "symport/core/types.hpp"
 #include "symport/objectives/local_curvature.hpp"
+#include "symport/objectives/white_gauge.hpp"
 
 namespace symport {
 
@@ -37,6 +38,10 @@ class BasicObjective {
   /// Hessian-vector products. The objective must outlive it; w is copied.
   virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const;
+
+  /// The gauges in which round trips take their steps; null where none are known. A part of this
+  /// object.
+  virtual const WhiteGauge<Scalar>* white_gauge() const { return nullptr; }
 
   /// The network whose loss this is, for symmetries that act on its layers; null for any other
   /// objective. A wrapper passes the question on to what it wraps.

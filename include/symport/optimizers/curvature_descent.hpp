@@ -28,6 +28,7 @@ class CurvatureDescent final : public BasicOptimizer<Scalar> {
                double learning_rate, const OptimizerState<Scalar>& state,
                Out<Scalar> u) const override;
   bool automatic_rate() const override { return true; }
+  const CurvatureDescentOptions& options() const { return options_; }
 
  private:
   double first_rate(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,

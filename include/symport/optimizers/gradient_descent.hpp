@@ -18,6 +18,7 @@ class GradientDescent final : public BasicOptimizer<Scalar> {
                double learning_rate, const OptimizerState<Scalar>& state,
                Out<Scalar> u) const override;
   bool plain_gradient_step() const override { return true; }
+  double amplification() const override { return 1.0; }
 };
 
 }  // namespace symport

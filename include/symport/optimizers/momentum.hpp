@@ -19,6 +19,7 @@ class Momentum final : public FirstOrderOptimizer<Scalar> {
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;
+  double amplification() const override { return 1.0 / (1.0 - options_.momentum); }
 
  private:
   MomentumOptions options_;

@@ -34,6 +34,9 @@ class BasicOptimizer {
   virtual double preview_evaluations(Index /*dimension*/) const { return 0.0; }
   /// u is exactly learning_rate * gradient, so that J and Phi say all about the next step.
   virtual bool plain_gradient_step() const { return false; }
+  /// What a gradient that stays the same is multiplied by in the long run, besides the learning
+  /// rate: 1/(1 - mu) with momentum mu. 0 where steps do not grow with the gradient, as Adam's.
+  virtual double amplification() const { return 0.0; }
   /// The optimizer finds its own step length (`--lr auto`); the learning rate is a first guess.
   virtual bool automatic_rate() const { return false; }
 };

@@ -25,6 +25,9 @@ struct MinibatchOptions {
   LearningRate learning_rate = 1e-2;  ///< a function of the epoch
   Teleportation<Scalar> teleport{};   ///< its schedule K counts epochs
   Index teleport_batches = 4;         ///< B: teleports in an epoch of K
+  /// Epochs in whose first B mini-batches an optimizer of round trips makes them; in all others its
+  /// rule takes plain steps at the same rate. Unset: everywhere.
+  std::optional<Schedule> round_trips = std::nullopt;
   /// Samples of a teleport batch, which begins where the mini-batch begins; 0: the mini-batch.
   Index teleport_batch_size = 0;
   /// Stop when the validation loss has not fallen for so many epochs; 0: never.
@@ -33,6 +36,8 @@ struct MinibatchOptions {
   /// before the first epoch and after every one. Else it is the mean loss of the epoch's
   /// mini-batches, at no extra cost, and row 0 has none (NaN).
   bool exact_training_loss = true;
+  /// Rows after every so many updates too, and counted by updates; 0: after every epoch.
+  Index evaluate_every = 0;
   std::uint64_t seed = 0;  ///< of the order of the samples and of the searches
   StepWatcher watcher{};
   std::function<void(const TraceRow&)> on_row{};  ///< called with every row of the trace
@@ -48,8 +53,9 @@ struct MinibatchOptions {
 ///
 /// `objective` says model and loss; copies of it are bound to one batch after the other. The order
 /// of the samples is a function of (seed, epoch). `w` is the start and becomes the result. The rows
-/// of the trace are epochs; the final loss is that of the last row. Throws InvalidArgument when the
-/// size of w is not the objective's dimension or an option is out of range.
+/// of the trace are epochs, or updates with `evaluate_every`; the final loss is that of the last
+/// row. Throws InvalidArgument when the size of w is not the objective's dimension or an option is
+/// out of range.
 template <Real Scalar>
 RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
                            const BatchSource<Scalar>& source, const Split& split,

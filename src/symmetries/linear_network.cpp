@@ -11,6 +11,8 @@
 #include "core/dense.hpp"
 #include "symmetries/linear_orbit.hpp"
 #include "symmetries/network_requirements.hpp"
+#include "symmetries/white_map.hpp"
+#include "symport/objectives/mlp_objective.hpp"
 
 namespace symport {
 
@@ -75,18 +77,33 @@ class LinearNetworkOrbit final : public LinearOrbit<Scalar> {
     return false;
   }
 
+  void restart() override {
+    for (std::size_t l = 0; l < g_.size(); ++l) {
+      base_[l].setIdentity();
+      base_inverse_[l].setIdentity();
+    }
+    place(base_, base_inverse_);
+  }
+
   bool has_candidates() const override { return true; }
-  std::vector<Candidate> candidates(const Worth&) override {
-    return {{"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
+  std::vector<Candidate> candidates(const Worth& worth) override {
+    std::vector<Candidate> all;
+    for (const bool features : {true, false}) {
+      if (!go_white(features, {})) continue;
+      const std::optional<Vector> log_c = best_scales(this->layer_model(network_), worth);
+      if (!log_c) continue;
+      const Vector c = log_c->array().exp();
+      all.push_back({features ? "white gauge" : "white gauge of the layers above", false,
+                     [this, features, c](double) { return go_white(features, c); }});
+    }
+    all.push_back({"closed form", true, [this](double kappa) { return go_to_ends(kappa); }, true});
+    return all;
   }
 
   bool randomize(Random& random, double spread) override {
     for (Matrix& T : direction_) T = random.normal_matrix(T.rows(), T.cols());
     normalize_direction();
-    for (std::size_t l = 0; l < g_.size(); ++l) {
-      base_[l].setIdentity();
-      base_inverse_[l].setIdentity();
-    }
+    restart();
     if (!move(spread)) return false;
     adopt();
     return true;
@@ -103,6 +120,59 @@ class LinearNetworkOrbit final : public LinearOrbit<Scalar> {
   }
 
  private:
+  /// The gauge in which the states of the batch are white in every hidden layer (`features`), or
+  /// the products W_p ... W_(m+1) are, (W6), with the layers then scaled by c (empty: 1).
+  bool go_white(bool features, const Vector& c) {
+    const std::vector<Matrix> sides = features ? batch_states() : products_above();
+    Matrices g, inverse;
+    for (Index m = 1; m < network_.layers(); ++m) {
+      const Index d = network_.width(m);
+      const LowRankElement<double> white =
+          white_map<double>(sides[at(m)], {.floor = white_floor<double>});
+      Matrix forth = Matrix::Identity(d, d), back = forth;
+      white.apply(forth);
+      white.apply_inverse(back);
+      if (!features) std::swap(forth, back);  // the inverse acts on the layers above
+      const double scale = c.size() == 0 ? 1.0 : c[m - 1];
+      g.push_back(scale * forth);
+      inverse.push_back(back / scale);
+    }
+    if (!place(std::move(g), std::move(inverse))) {
+      place(base_, base_inverse_);
+      return false;
+    }
+    adopt();
+    return true;
+  }
+
+  /// h_m of the batch at the start, in double.
+  Matrices batch_states() const {
+    const MlpObjective<Scalar>& mlp = *this->objective().mlp();
+    Matrices states;
+    Matrix h = mlp.inputs().template cast<double>();
+    for (Index m = 1; m < network_.layers(); ++m) {
+      Matrix next = network_.augmented(m, this->start().data()).template cast<double>() * h;
+      states.push_back(next);
+      h.setOnes(network_.augmented_width(m), next.cols());
+      h.topRows(next.rows()) = next;
+    }
+    return states;
+  }
+
+  /// (W_p ... W_(m+1))' at the start, in double.
+  Matrices products_above() const {
+    Matrices products(at(network_.layers()));
+    Matrix above =
+        Matrix::Identity(network_.width(network_.layers()), network_.width(network_.layers()));
+    for (Index m = network_.layers() - 1; m >= 1; --m) {
+      above = (network_.weights(m + 1, this->start().data()).template cast<double>().transpose() *
+               above)
+                  .eval();
+      products[at(m)] = above;
+    }
+    return products;
+  }
+
   /// g = P / kappa + kappa (I - P) in every hidden layer, bottom-up (see the header).
   bool go_to_ends(double kappa) {
     const VectorOf<Scalar>& gradient = this->start_gradient();

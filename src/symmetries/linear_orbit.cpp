@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "symmetries/linear_orbit.hpp"
 
+#include "symmetries/network_blocks.hpp"
+
 namespace symport {
 
 namespace {
@@ -44,6 +46,32 @@ VectorOf<Scalar> LinearOrbit<Scalar>::pulled_hessian_gradient() {
   this->charge(2.0);
   if (!curvature_) curvature_ = dot<Scalar>(v, Hv);
   return Hv;
+}
+
+template <Real Scalar>
+ScaleModel LinearOrbit<Scalar>::layer_model(const Mlp& network) {
+  const VectorOf<Scalar> v = pulled_gradient();
+  const std::vector<NetworkBlock> blocks = network_blocks(network);
+  const auto count = static_cast<Index>(blocks.size());
+  ScaleModel model{Vector(count), Matrix(count, count), {}};
+  // The action keeps blocks apart: those of v are v of the blocks of the gradient.
+  std::vector<VectorOf<Scalar>> parts;
+  for (const NetworkBlock& block : blocks) parts.push_back(block_part<Scalar>(network, block, v));
+  VectorOf<Scalar> Hv(v.size());
+  for (Index a = 0; a < count; ++a) {
+    const VectorOf<Scalar>& part = parts[static_cast<std::size_t>(a)];
+    model.J[a] = dot<Scalar>(start_gradient(), part);
+    this->objective().hessian_vector(start_, part, Hv);
+    this->charge(2.0);
+    for (Index b = 0; b < count; ++b) {
+      model.M(b, a) = dot<Scalar>(parts[static_cast<std::size_t>(b)], Hv);
+    }
+  }
+  model.M = (0.5 * (model.M + model.M.transpose())).eval();
+  std::vector<bool> scaled(static_cast<std::size_t>(network.layers()) + 1, true);
+  scaled.front() = scaled.back() = false;
+  model.exponents = block_exponents(blocks, scaled);
+  return model;
 }
 
 template <Real Scalar>

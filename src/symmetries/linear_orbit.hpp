@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "symmetries/scale_model.hpp"
+#include "symport/objectives/mlp.hpp"
 #include "symport/symmetries/orbit.hpp"
 
 namespace symport {
@@ -48,6 +50,9 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   VectorOf<Scalar> pulled_gradient();
   /// H v; gives Phi on the way.
   VectorOf<Scalar> pulled_hessian_gradient();
+  /// How J and Phi depend on scales of the network's hidden layers, counted from the current point,
+  /// (W3): one Hessian-vector product for every block.
+  ScaleModel layer_model(const Mlp& network);
 
  private:
   VectorOf<Scalar> start_, start_gradient_;

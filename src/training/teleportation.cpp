@@ -63,6 +63,14 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
       plan.state == StatePolicy::transport && require_transport(*plan.symmetry, state);
   const OrbitOrReason<Scalar> orbit = plan.symmetry->orbit(objective, w);
   if (!orbit) return refused_certificate<Scalar>(objective, w, orbit.reason());
+  const ObjectiveKind kind = plan.objective.value_or(default_objective(optimizer));
+  if (plan.pays_for > 0.0 && (plan.own_objective || (kind != ObjectiveKind::predicted_decrease &&
+                                                     kind != ObjectiveKind::decrement))) {
+    throw InvalidArgument("teleport.objective",
+                          plan.own_objective ? "an own one" : std::string(to_string(kind)),
+                          "predicted_decrease or decrement with the schedule auto, which compares "
+                          "decreases of the loss");
+  }
   double previews = 0.0;
   NextStep<Scalar> next_step;
   if (!optimizer.plain_gradient_step() && !optimizer.automatic_rate()) {
@@ -71,12 +79,12 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
       optimizer.preview(objective, at, gradient, learning_rate, state, u);
     };
   }
-  const CriterionOptions criterion{
-      .objective = plan.objective.value_or(default_objective(optimizer)),
-      .own_objective = plan.own_objective,
-      .learning_rate = learning_rate,
-      .bound = plan.bound,
-      .cap = plan.cap};
+  const CriterionOptions criterion{.objective = kind,
+                                   .own_objective = plan.own_objective,
+                                   .learning_rate = learning_rate,
+                                   .bound = plan.bound,
+                                   .cap = plan.cap,
+                                   .pays_for = plan.pays_for};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
   Certificate certificate =

@@ -38,6 +38,7 @@ struct Teleportation {
   /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
   /// that is not loss-invariant.
   double drift_tolerance = 0.0;
+  double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
 };
 
 /// The objective when none is given: `decrement` for an optimizer that finds its own rate, else

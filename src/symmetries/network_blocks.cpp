@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "symmetries/network_blocks.hpp"
+
+namespace symport {
+
+std::vector<NetworkBlock> network_blocks(const Mlp& network) {
+  std::vector<NetworkBlock> blocks{{1, true, network.biases()}};
+  for (Index m = 2; m <= network.layers(); ++m) {
+    blocks.push_back({m, true, false});
+    if (network.biases()) blocks.push_back({m, false, true});
+  }
+  return blocks;
+}
+
+Matrix block_exponents(const std::vector<NetworkBlock>& blocks, const std::vector<bool>& scaled) {
+  std::vector<Index> column(scaled.size() + 1, -1);
+  Index scales = 0;
+  for (std::size_t m = 0; m < scaled.size(); ++m) {
+    if (scaled[m]) column[m] = scales++;
+  }
+  Matrix exponents = Matrix::Zero(static_cast<Index>(blocks.size()), scales);
+  for (Index a = 0; a < exponents.rows(); ++a) {
+    const NetworkBlock& block = blocks[static_cast<std::size_t>(a)];
+    const Index here = column[static_cast<std::size_t>(block.layer)];
+    const Index below = column[static_cast<std::size_t>(block.layer - 1)];
+    if (here >= 0) exponents(a, here) -= 2.0;
+    if (block.weights && below >= 0) exponents(a, below) += 2.0;
+  }
+  return exponents;
+}
+
+template <Real Scalar>
+VectorOf<Scalar> block_part(const Mlp& network, const NetworkBlock& block,
+                            const VectorOf<Scalar>& all) {
+  VectorOf<Scalar> part = VectorOf<Scalar>::Zero(all.size());
+  const Index columns = network.width(block.layer - 1);
+  const auto from = network.augmented(block.layer, all.data());
+  auto to = network.augmented(block.layer, part.data());
+  if (block.weights) to.leftCols(columns) = from.leftCols(columns);
+  if (block.biases) to.rightCols(1) = from.rightCols(1);
+  return part;
+}
+
+template VectorOf<float> block_part(const Mlp&, const NetworkBlock&, const VectorOf<float>&);
+template VectorOf<double> block_part(const Mlp&, const NetworkBlock&, const VectorOf<double>&);
+
+}  // namespace symport

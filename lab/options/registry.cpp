@@ -292,7 +292,9 @@ const std::vector<StateEntry>& states() {
   static const std::vector<StateEntry> entries{
       entry(StatePolicy::keep, "a teleport leaves the optimizer's state as it is"),
       entry(StatePolicy::reset, "a teleport clears it"),
-      entry(StatePolicy::transport, "a teleport moves it as gradients move"),
+      entry(StatePolicy::transport,
+            "a teleport moves it along; squares of gradients only where that is exact (rescale, "
+            "permutation, sign_flip), else they are kept"),
   };
   return entries;
 }

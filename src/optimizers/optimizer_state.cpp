@@ -11,9 +11,6 @@ namespace symport {
 
 namespace {
 
-constexpr StateKind all_kinds[] = {StateKind::cotangent, StateKind::squared_cotangent,
-                                   StateKind::tangent, StateKind::point, StateKind::scalar};
-
 /// The buffer of that name, or the end.
 template <class Buffers>
 auto find(Buffers& buffers, std::string_view name) {
@@ -31,29 +28,6 @@ auto& values_of(Buffers& buffers, std::string_view name) {
 }
 
 }  // namespace
-
-std::string_view to_string(StateKind kind) {
-  switch (kind) {
-    case StateKind::cotangent:
-      return "cotangent";
-    case StateKind::squared_cotangent:
-      return "squared_cotangent";
-    case StateKind::tangent:
-      return "tangent";
-    case StateKind::point:
-      return "point";
-    case StateKind::scalar:
-      return "scalar";
-  }
-  return "unknown";
-}
-
-std::optional<StateKind> state_kind(std::string_view name) {
-  for (const StateKind kind : all_kinds) {
-    if (to_string(kind) == name) return kind;
-  }
-  return std::nullopt;
-}
 
 template <Real Scalar>
 void OptimizerState<Scalar>::add(std::string name, StateKind kind, Index size) {

@@ -102,12 +102,41 @@ bool CircleOrbit::randomize(Random& random, double) {
   return true;
 }
 
-bool CircleOrbit::transport(Out<double> covector) const {
+bool CircleOrbit::transport(Out<double> values, StateKind kind) const {
+  switch (kind) {
+    case StateKind::cotangent:
+      move_covector(values);
+      return true;
+    case StateKind::tangent: {
+      Eigen::Matrix2d inverse_transpose = Eigen::Matrix2d::Identity();
+      for (auto column : inverse_transpose.colwise()) move_covector(column);
+      const Eigen::Matrix2d& M = inverse_transpose;
+      // The solution v' of M'v' = v.
+      const Eigen::Vector2d v = values;
+      values << M(1, 1) * v[0] - M(1, 0) * v[1], M(0, 0) * v[1] - M(0, 1) * v[0];
+      values /= M(0, 0) * M(1, 1) - M(0, 1) * M(1, 0);
+      return true;
+    }
+    case StateKind::point: {
+      if (angle_ == 0.0) return true;
+      Eigen::Vector2d image;
+      variables_.to(values, image);
+      variables_.from(rotated(image, angle_), values);
+      return true;
+    }
+    case StateKind::scalar:
+      return true;
+    case StateKind::squared_cotangent:
+      return false;
+  }
+  return false;
+}
+
+void CircleOrbit::move_covector(Out<double> covector) const {
   // J^-T = Dh(w')' R Dh^-1(h(w))'
   Eigen::Vector2d pulled;
   variables_.pull_inverse(start_image_, covector, pulled);
   variables_.pull(w_, rotated(pulled, angle_), covector);
-  return true;
 }
 
 }  // namespace symport

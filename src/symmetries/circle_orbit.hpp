@@ -20,10 +20,11 @@ class CircleOrbit final : public BasicOrbit<double> {
   bool compact() const override { return true; }
   double condition() const override { return 1.0; }
   void commit(Out<double> w) override { w = w_; }
-  bool transport(Out<double> covector) const override;
+  bool transport(Out<double> values, StateKind kind) const override;
 
  private:
   bool place(double angle);
+  void move_covector(Out<double> covector) const;
   void need_gradient();
   void need_hessian_gradient();
 

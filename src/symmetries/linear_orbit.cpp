@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symmetries/linear_orbit.hpp"
 
-#include "symmetries/network_blocks.hpp"
+#include <utility>
 
 namespace symport {
 
@@ -32,6 +32,12 @@ const VectorOf<Scalar>& LinearOrbit<Scalar>::start_gradient() {
 }
 
 template <Real Scalar>
+void LinearOrbit<Scalar>::set_start_gradient(VectorOf<Scalar> gradient) {
+  start_gradient_ = std::move(gradient);
+  this->charge(1.0);
+}
+
+template <Real Scalar>
 VectorOf<Scalar> LinearOrbit<Scalar>::pulled_gradient() {
   VectorOf<Scalar> v = start_gradient();
   pull_to_start(v);
@@ -49,14 +55,16 @@ VectorOf<Scalar> LinearOrbit<Scalar>::pulled_hessian_gradient() {
 }
 
 template <Real Scalar>
-ScaleModel LinearOrbit<Scalar>::layer_model(const Mlp& network) {
+ScaleModel LinearOrbit<Scalar>::scale_model(const std::vector<Index>& block, Matrix exponents) {
   const VectorOf<Scalar> v = pulled_gradient();
-  const std::vector<NetworkBlock> blocks = network_blocks(network);
-  const auto count = static_cast<Index>(blocks.size());
-  ScaleModel model{Vector(count), Matrix(count, count), {}};
-  // The action keeps blocks apart: those of v are v of the blocks of the gradient.
-  std::vector<VectorOf<Scalar>> parts;
-  for (const NetworkBlock& block : blocks) parts.push_back(block_part<Scalar>(network, block, v));
+  const Index count = exponents.rows();
+  // The action keeps blocks apart: those of v belong to those of the gradient.
+  std::vector<VectorOf<Scalar>> parts(static_cast<std::size_t>(count),
+                                      VectorOf<Scalar>::Zero(v.size()));
+  for (Index i = 0; i < v.size(); ++i) {
+    parts[static_cast<std::size_t>(block[static_cast<std::size_t>(i)])][i] = v[i];
+  }
+  ScaleModel model{Vector(count), Matrix(count, count), std::move(exponents)};
   VectorOf<Scalar> Hv(v.size());
   for (Index a = 0; a < count; ++a) {
     const VectorOf<Scalar>& part = parts[static_cast<std::size_t>(a)];
@@ -68,9 +76,6 @@ ScaleModel LinearOrbit<Scalar>::layer_model(const Mlp& network) {
     }
   }
   model.M = (0.5 * (model.M + model.M.transpose())).eval();
-  std::vector<bool> scaled(static_cast<std::size_t>(network.layers()) + 1, true);
-  scaled.front() = scaled.back() = false;
-  model.exponents = block_exponents(blocks, scaled);
   return model;
 }
 
@@ -96,9 +101,21 @@ void LinearOrbit<Scalar>::commit(Out<Scalar> w) {
 }
 
 template <Real Scalar>
-bool LinearOrbit<Scalar>::transport(Out<Scalar> covector) const {
-  act_on_covector(covector);
-  return true;
+bool LinearOrbit<Scalar>::transport(Out<Scalar> values, StateKind kind) const {
+  switch (kind) {
+    case StateKind::cotangent:
+      act_on_covector(values);
+      return true;
+    case StateKind::squared_cotangent:
+      return act_on_squares(values);
+    case StateKind::tangent:
+    case StateKind::point:
+      act(values);
+      return true;
+    case StateKind::scalar:
+      return true;
+  }
+  return false;
 }
 
 template <Real Scalar>

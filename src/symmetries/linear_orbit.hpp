@@ -2,9 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "symmetries/scale_model.hpp"
-#include "symport/objectives/mlp.hpp"
 #include "symport/symmetries/orbit.hpp"
 
 namespace symport {
@@ -24,8 +24,8 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   double curvature() override;
   /// w <- A start
   void commit(Out<Scalar> w) override;
-  /// covector <- A^-T covector
-  bool transport(Out<Scalar> covector) const final;
+  /// Covectors by A^-T, tangents and points by A, squares of covectors by `act_on_squares`.
+  bool transport(Out<Scalar> values, StateKind kind) const final;
   void current_gradient(In<Scalar> w, Out<Scalar> gradient) override;
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature() override;
 
@@ -38,6 +38,9 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   virtual void act(Out<Scalar> w) const = 0;
   /// covector <- A^-T covector
   virtual void act_on_covector(Out<Scalar> covector) const = 0;
+  /// squares <- those of A^-T covector, from those of the covector. False where they do not
+  /// determine them: unless every row of A has a single entry.
+  virtual bool act_on_squares(Out<Scalar>) const { return false; }
   /// covector <- (A'A)^-1 covector
   virtual void pull_to_start(Out<Scalar> covector) const = 0;
 
@@ -46,13 +49,16 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   const VectorOf<Scalar>& start() const { return start_; }
   /// g
   const VectorOf<Scalar>& start_gradient();
+  /// g is known: it cost one gradient elsewhere, which is charged here.
+  void set_start_gradient(VectorOf<Scalar> gradient);
   /// v = (A'A)^-1 g
   VectorOf<Scalar> pulled_gradient();
   /// H v; gives Phi on the way.
   VectorOf<Scalar> pulled_hessian_gradient();
-  /// How J and Phi depend on scales of the network's hidden layers, counted from the current point,
-  /// (W3): one Hessian-vector product for every block.
-  ScaleModel layer_model(const Mlp& network);
+  /// How J and Phi depend on scales of blocks of the parameters which the action keeps apart,
+  /// counted from the current point, (W3): one Hessian-vector product for every block. Entry i
+  /// belongs to block[i].
+  ScaleModel scale_model(const std::vector<Index>& block, Matrix exponents);
 
  private:
   VectorOf<Scalar> start_, start_gradient_;

@@ -108,9 +108,29 @@ double MatrixOrbit::condition() const {
   return symmetry_.compact() ? 1.0 : condition_number(element_);
 }
 
-bool MatrixOrbit::transport(Out<double> covector) const {
-  symmetry_.transport(element_, start_, covector);
-  return true;
+bool MatrixOrbit::transport(Out<double> values, StateKind kind) const {
+  switch (kind) {
+    case StateKind::cotangent:
+      symmetry_.transport(element_, start_, values);
+      return true;
+    case StateKind::tangent: {
+      // J v from J^-T, which is what symmetries know.
+      Matrix inverse_transpose = Matrix::Identity(values.size(), values.size());
+      for (auto column : inverse_transpose.colwise()) {
+        symmetry_.transport(element_, start_, column);
+      }
+      values = solve(inverse_transpose.transpose(), Vector(values));
+      return true;
+    }
+    case StateKind::point:
+      symmetry_.act(element_, values);
+      return true;
+    case StateKind::scalar:
+      return true;
+    case StateKind::squared_cotangent:
+      return false;
+  }
+  return false;
 }
 
 }  // namespace symport

@@ -24,7 +24,8 @@ class MatrixOrbit : public BasicOrbit<double> {
   bool compact() const override { return symmetry_.compact(); }
   double condition() const override;
   void commit(Out<double> w) override { w = w_; }
-  bool transport(Out<double> covector) const override;
+  /// Tangents cost a transport of every unit vector.
+  bool transport(Out<double> values, StateKind kind) const override;
 
  protected:
   /// Base <- current <- g . start

@@ -29,19 +29,15 @@ Matrix block_exponents(const std::vector<NetworkBlock>& blocks, const std::vecto
   return exponents;
 }
 
-template <Real Scalar>
-VectorOf<Scalar> block_part(const Mlp& network, const NetworkBlock& block,
-                            const VectorOf<Scalar>& all) {
-  VectorOf<Scalar> part = VectorOf<Scalar>::Zero(all.size());
-  const Index columns = network.width(block.layer - 1);
-  const auto from = network.augmented(block.layer, all.data());
-  auto to = network.augmented(block.layer, part.data());
-  if (block.weights) to.leftCols(columns) = from.leftCols(columns);
-  if (block.biases) to.rightCols(1) = from.rightCols(1);
-  return part;
+std::vector<Index> block_of_entries(const Mlp& network, const std::vector<NetworkBlock>& blocks) {
+  Vector block = Vector::Zero(network.parameters());
+  for (std::size_t a = 0; a < blocks.size(); ++a) {
+    const Index m = blocks[a].layer, columns = network.width(m - 1);
+    auto entries = network.augmented(m, block.data());
+    if (blocks[a].weights) entries.leftCols(columns).setConstant(static_cast<double>(a));
+    if (blocks[a].biases) entries.rightCols(1).setConstant(static_cast<double>(a));
+  }
+  return {block.begin(), block.end()};
 }
-
-template VectorOf<float> block_part(const Mlp&, const NetworkBlock&, const VectorOf<float>&);
-template VectorOf<double> block_part(const Mlp&, const NetworkBlock&, const VectorOf<double>&);
 
 }  // namespace symport

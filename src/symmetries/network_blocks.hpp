@@ -20,9 +20,7 @@ std::vector<NetworkBlock> network_blocks(const Mlp& network);
 /// hidden layer m with `scaled[m]`.
 Matrix block_exponents(const std::vector<NetworkBlock>& blocks, const std::vector<bool>& scaled);
 
-/// The part of a flat vector in a block, 0 elsewhere.
-template <Real Scalar>
-VectorOf<Scalar> block_part(const Mlp& network, const NetworkBlock& block,
-                            const VectorOf<Scalar>& all);
+/// The block of every entry of the flat vector.
+std::vector<Index> block_of_entries(const Mlp& network, const std::vector<NetworkBlock>& blocks);
 
 }  // namespace symport

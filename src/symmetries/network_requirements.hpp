@@ -39,20 +39,4 @@ const Mlp& require_network(const std::string& symmetry, const BasicObjective<Sca
   return network;
 }
 
-/// Throws std::logic_error unless there is one group element per hidden layer, of its width.
-/// `order` tells the width that an element fits.
-template <class Elements, class Order>
-void require_elements(const Mlp& network, const Elements& elements, Index size,
-                      const Order& order) {
-  bool fits =
-      size == network.parameters() && static_cast<Index>(elements.size()) == network.layers() - 1;
-  for (Index m = 1; fits && m < network.layers(); ++m) {
-    fits = order(elements[static_cast<std::size_t>(m - 1)]) == network.width(m);
-  }
-  if (!fits) {
-    throw std::logic_error(
-        "a symmetry of hidden units needs one element per hidden layer, of its width");
-  }
-}
-
 }  // namespace symport

@@ -8,8 +8,8 @@ std::vector<Candidate> Orbit::candidates(const Worth&) { return {}; }
 bool Orbit::randomize(Random&, double) { return false; }
 
 template <Real Scalar>
-bool BasicOrbit<Scalar>::transport(Out<Scalar>) const {
-  return false;
+bool BasicOrbit<Scalar>::transport(Out<Scalar>, StateKind kind) const {
+  return kind == StateKind::scalar;
 }
 
 template <Real Scalar>

@@ -12,7 +12,9 @@
 #include "objectives/mlp_curvature.hpp"
 #include "objectives/noted_curvature.hpp"
 #include "objectives/plain_curvature.hpp"
+#include "symmetries/hidden_units.hpp"
 #include "symmetries/linear_orbit.hpp"
+#include "symmetries/network_blocks.hpp"
 #include "symmetries/network_requirements.hpp"
 #include "symmetries/scale_units.hpp"
 #include "symmetries/scaled_curvature.hpp"
@@ -103,9 +105,14 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   std::vector<Candidate> candidates(const Worth& worth) override {
     std::vector<Candidate> all{
         {"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
+    const std::vector<NetworkBlock> blocks = network_blocks(network_);
+    std::vector<bool> scaled(static_cast<std::size_t>(network_.layers()) + 1, true);
+    scaled.front() = scaled.back() = false;
     for (const bool units : {true, false}) {
       if (!go_to_scales(units, {})) continue;
-      const std::optional<Vector> log_c = best_scales(this->layer_model(network_), worth);
+      const std::optional<Vector> log_c = best_scales(
+          this->scale_model(block_of_entries(network_, blocks), block_exponents(blocks, scaled)),
+          worth);
       if (!log_c) continue;
       const Vector c = log_c->array().exp();
       all.push_back({units ? "white units" : "scaled layers", false,
@@ -224,6 +231,11 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   void act_on_covector(Out<Scalar> covector) const override {
     unscale_units(network_, scales_, covector);
   }
+  // The squares of a covector move as it is pulled to the start: both by D^-2 and D^2.
+  bool act_on_squares(Out<Scalar> squares) const override {
+    pull_to_start(squares);
+    return true;
+  }
   void pull_to_start(Out<Scalar> covector) const override {
     std::vector<Vector> squares;
     for (const Vector& s : scales_) squares.push_back(s.cwiseAbs2());
@@ -339,15 +351,8 @@ template <Real Scalar>
 void PositiveScalingSymmetry<Scalar>::act(const Mlp& network, const std::vector<Vector>& scales,
                                           Out<Scalar> w) {
   require_homogeneous(network.activation());
-  require_elements(network, scales, w.size(), [](const Vector& s) { return s.size(); });
-  for (const Vector& s : scales) {
-    for (const double scale : s) {
-      if (!(scale > 0.0 && std::isfinite(scale))) {
-        throw InvalidArgument("scales", fmt::format("{}", scale), "finite numbers > 0");
-      }
-    }
-  }
-  scale_units<Scalar>(network, scales, w, w);
+  act_on_hidden_units<Scalar>(network, GroupKind::scaling,
+                              GroupMatrices(scales.begin(), scales.end()), w);
 }
 
 template class PositiveScalingSymmetry<float>;

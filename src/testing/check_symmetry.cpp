@@ -4,71 +4,133 @@
 #include <vector>
 
 #include "core/dense.hpp"
+#include "symport/symmetries/matrix_symmetry.hpp"
+#include "symport/symmetries/slot_symmetry.hpp"
+#include "testing/laws.hpp"
 #include "testing/taylor_slope.hpp"
 
 namespace symport::testing {
 
 namespace {
 
-Vector moved(const MatrixSymmetry& symmetry, const Matrix& g, In<double> w) {
-  Vector result = w;
-  symmetry.act(g, result);
-  return result;
-}
+/// What the laws of a group need, of a MatrixSymmetry.
+struct MatrixGroup {
+  const MatrixSymmetry& symmetry;
+  using Element = Matrix;
+  using Algebra = Matrix;
 
-double distance(const Vector& a, const Vector& b) {
-  return (a - b).norm() / std::max({a.norm(), b.norm(), 1e-300});
+  Element identity() const { return Matrix::Identity(symmetry.order(), symmetry.order()); }
+  Element random_element(Random& random, double spread) const {
+    return symmetry.random_element(random, spread);
+  }
+  Algebra random_direction(Random& random) const {
+    return symmetry.project(random.normal_matrix(symmetry.order(), symmetry.order())).normalized();
+  }
+  Element exponential(const Algebra& T, double length) const {
+    return matrix_exponential(length * T);
+  }
+  Element inverse(const Element& g) const { return symport::inverse(g); }
+  Element compose(const Element& a, const Element& b) const { return a * b; }
+  void act(const Element& g, Out<double> w) const { symmetry.act(g, w); }
+  void transport(const Element& g, In<double> w, Out<double> covector) const {
+    symmetry.transport(g, w, covector);
+  }
+  double slope(In<double> w, In<double> covector, const Algebra& T) const {
+    return symmetry.inner(symmetry.pull_back(w, covector), T);
+  }
+};
+
+/// The same of a SlotSymmetry.
+struct SlotsGroup {
+  const SlotSymmetry<double>& symmetry;
+  using Element = GroupElement;
+  using Algebra = GroupMatrices;
+
+  Element identity() const { return symmetry.identity(); }
+  Element random_element(Random& random, double spread) const {
+    return symmetry.random_element(random, spread);
+  }
+  Algebra random_direction(Random& random) const {
+    // The pull-back of anything is in the algebra.
+    const Vector w = random.normal_matrix(symmetry.parameters(), 1);
+    const Vector covector = random.normal_matrix(symmetry.parameters(), 1);
+    return scaled(symmetry.pull_back(w, covector), 0.1);
+  }
+  Element exponential(const Algebra& T, double length) const {
+    return symmetry.exponential(scaled(T, length));
+  }
+  Element inverse(const Element& g) const { return symmetry.inverse(g); }
+  Element compose(const Element& a, const Element& b) const { return symmetry.compose(a, b); }
+  void act(const Element& g, Out<double> w) const { symmetry.act(g, w); }
+  void transport(const Element& g, In<double>, Out<double> covector) const {
+    symmetry.act_on_cotangent(g, covector);
+  }
+  double slope(In<double> w, In<double> covector, const Algebra& T) const {
+    return symmetry.inner(symmetry.pull_back(w, covector), T);
+  }
+
+ private:
+  static Algebra scaled(Algebra T, double length) {
+    for (Matrix& t : T) t *= length;
+    return T;
+  }
+};
+
+template <class Group>
+void check_group(const Group& group, const Objective& objective, In<double> w, Random& random,
+                 const CheckSymmetryOptions& options, Laws& laws) {
+  using Element = typename Group::Element;
+  const auto moved = [&](const Element& g, Vector from) {
+    group.act(g, from);
+    return from;
+  };
+  const auto T = group.random_direction(random);
+  std::vector<Element> elements{group.identity(), group.exponential(T, 1e-8)};
+  for (int i = 0; i < options.elements; ++i) {
+    elements.push_back(group.random_element(random, options.spread));
+  }
+
+  laws.require(relative_error(moved(elements[0], w), w), "identity");
+  Vector gradient(w.size());
+  const double loss = objective.gradient(w, gradient);
+  for (const Element& g : elements) {
+    if (!laws.passed()) return;
+    const Vector there = moved(g, w);
+    laws.require(relative_error(objective.value(there), loss), "invariance");
+    laws.require(relative_error(moved(group.inverse(g), there), w), "inverse");
+    Vector expected(w.size()), transported = gradient;
+    objective.gradient(there, expected);
+    group.transport(g, w, transported);
+    laws.require(relative_error(transported, expected), "transport");
+    for (const Element& a : elements) {
+      laws.require(relative_error(moved(a, there), moved(group.compose(a, g), w)), "composition");
+    }
+  }
+  if (!laws.passed()) return;
+
+  const Vector covector = random.normal_matrix(w.size(), 1);
+  const double slope = group.slope(w, covector, T);
+  const double value = covector.dot(w);
+  laws.take(judge_slope(
+      laws.subject() + ": pull_back",
+      [&](double e) {
+        return std::abs(covector.dot(moved(group.exponential(T, e), w)) - value - e * slope);
+      },
+      std::abs(value)));
 }
 
 }  // namespace
 
-CheckResult check_symmetry(const MatrixSymmetry& symmetry, const Objective& objective, In<double> w,
+CheckResult check_symmetry(const Symmetry& symmetry, const Objective& objective, In<double> w,
                            Random& random, const CheckSymmetryOptions& options) {
-  const Index n = symmetry.order();
-  std::string problem;
-  const auto require = [&](double error, const std::string& law) {
-    if (problem.empty() && !(error <= options.tolerance)) {
-      problem = fmt::format("{}: {} is off by {:.3g}, allowed is {:.3g}", symmetry.name(), law,
-                            error, options.tolerance);
-    }
-  };
-
-  // The identity, a tiny element, random ones.
-  std::vector<Matrix> elements{Matrix::Identity(n, n)};
-  elements.push_back(matrix_exponential(1e-8 * symmetry.project(random.normal_matrix(n, n))));
-  for (int i = 0; i < options.elements; ++i) {
-    elements.push_back(symmetry.random_element(random, options.spread));
+  Laws laws(symmetry.name(), options.tolerance);
+  if (const auto* matrix = dynamic_cast<const MatrixSymmetry*>(&symmetry)) {
+    check_group(MatrixGroup{*matrix}, objective, w, random, options, laws);
+  } else if (const auto* slots = dynamic_cast<const SlotSymmetry<double>*>(&symmetry)) {
+    check_group(SlotsGroup{*slots}, objective, w, random, options, laws);
   }
-
-  require(distance(moved(symmetry, elements[0], w), w), "identity");
-  const double loss = objective.value(w);
-  Vector gradient(w.size());
-  objective.gradient(w, gradient);
-  for (const Matrix& g : elements) {
-    const Vector there = moved(symmetry, g, w);
-    require(std::abs(objective.value(there) - loss) / std::abs(loss), "invariance");
-    require(distance(moved(symmetry, inverse(g), there), w), "inverse");
-    Vector expected(w.size()), transported = gradient;
-    objective.gradient(there, expected);
-    symmetry.transport(g, w, transported);
-    require(distance(transported, expected), "transport");
-    for (const Matrix& a : elements) {
-      require(distance(moved(symmetry, a, there), moved(symmetry, a * g, w)), "composition");
-    }
-  }
-  if (!problem.empty()) return {false, problem};
-
-  const Matrix T = symmetry.project(random.normal_matrix(n, n)).normalized();
-  const Vector covector = random.normal_matrix(w.size(), 1);
-  const double slope = symmetry.inner(symmetry.pull_back(w, covector), T);
-  const double value = covector.dot(w);
-  return judge_slope(
-      symmetry.name() + ": pull_back",
-      [&](double e) {
-        const Vector there = moved(symmetry, matrix_exponential(e * T), w);
-        return std::abs(covector.dot(there) - value - e * slope);
-      },
-      std::abs(value));
+  if (laws.passed()) check_orbit(symmetry, objective, w, random, options, laws);
+  return laws.result();
 }
 
 }  // namespace symport::testing

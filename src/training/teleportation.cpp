@@ -22,32 +22,33 @@ std::string_view to_string(StatePolicy policy) {
 
 namespace {
 
-/// Throws InvalidArgument unless a teleport can take every buffer along. Squares of gradients and
-/// scalars stay as they are. Returns whether there is anything to take along.
+/// Throws InvalidArgument unless a teleport can take every buffer along. Squares of gradients are
+/// kept where there is no exact way. Returns whether there is anything to take along.
 template <Real Scalar>
 bool require_transport(const BasicSymmetry<Scalar>& symmetry, const OptimizerState<Scalar>& state) {
   bool moves = false;
   for (const StateBuffer<Scalar>& buffer : state.buffers) {
-    if (buffer.kind == StateKind::squared_cotangent || buffer.kind == StateKind::scalar) continue;
-    if (buffer.kind != StateKind::cotangent || !symmetry.transports_state()) {
+    if (buffer.kind == StateKind::scalar) continue;
+    if (symmetry.transports(buffer.kind)) {
+      moves = true;
+    } else if (buffer.kind != StateKind::squared_cotangent) {
       throw InvalidArgument(
           "state", "transport",
           fmt::format("keep or reset: the symmetry {} cannot transport an optimizer's {} '{}'",
                       symmetry.name(), to_string(buffer.kind), buffer.name));
     }
-    moves = true;
   }
   return moves;
 }
 
-/// Each vector of every cotangent buffer moves as a gradient does.
+/// Each vector of every buffer moves as its kind says.
 template <Real Scalar>
-void transport_state(const BasicOrbit<Scalar>& orbit, Index parameters,
-                     OptimizerState<Scalar>& state) {
+void transport_state(const BasicSymmetry<Scalar>& symmetry, const BasicOrbit<Scalar>& orbit,
+                     Index parameters, OptimizerState<Scalar>& state) {
   for (StateBuffer<Scalar>& buffer : state.buffers) {
-    if (buffer.kind != StateKind::cotangent) continue;
+    if (buffer.kind == StateKind::scalar || !symmetry.transports(buffer.kind)) continue;
     for (Index first = 0; first + parameters <= buffer.values.size(); first += parameters) {
-      orbit.transport(buffer.values.segment(first, parameters));
+      orbit.transport(buffer.values.segment(first, parameters), buffer.kind);
     }
   }
 }
@@ -95,7 +96,7 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   if (plan.state == StatePolicy::reset) {
     state = optimizer.init(w.size());
   } else if (transported) {
-    transport_state(*orbit, w.size(), state);
+    transport_state(*plan.symmetry, *orbit, w.size(), state);
   }
   return certificate;
 }

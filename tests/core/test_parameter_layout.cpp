@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <string>
+
 #include "symport/core/invalid_argument.hpp"
 
 namespace symport {
@@ -44,6 +47,33 @@ TEST(ParameterLayout, AcceptsEmptyBlocks) {
   layout.add("W1", 0, 3).add("W2", 2, 2);
   EXPECT_EQ(layout.size(), 4);
   EXPECT_EQ(layout.block("W2").offset, 0);
+}
+
+TEST(ParameterLayout, HasTensorsOfAnyNumberOfAxes) {
+  ParameterLayout layout;
+  layout.add("K", {4, 3, 5}).add("b", 4).add("V", 2, 4);
+  const ParameterBlock& K = layout.block("K");
+  EXPECT_EQ(K.shape, (std::vector<Index>{4, 3, 5}));
+  EXPECT_EQ(K.rows, 4);
+  EXPECT_EQ(K.cols, 15);
+  EXPECT_EQ(K.size(), 60);
+  EXPECT_EQ(layout.block("b").shape, std::vector<Index>{4});
+  EXPECT_EQ(layout.block("b").offset, 60);
+  EXPECT_EQ(layout.block("V").shape, (std::vector<Index>{2, 4}));
+  EXPECT_EQ(layout.size(), 72);
+  EXPECT_THROW(layout.add("none", std::vector<Index>{}), InvalidArgument);
+  EXPECT_THROW(layout.add("less", {2, -1, 2}), InvalidArgument);
+}
+
+// Comparing each of 200,000 names with all others takes 50 seconds, looking it up a tenth of one.
+TEST(ParameterLayout, TakesManyBlocks) {
+  const auto begin = std::chrono::steady_clock::now();
+  ParameterLayout layout;
+  for (int i = 0; i < 200000; ++i) layout.add("W" + std::to_string(i), 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(layout.block("W199999").offset, 399998);
+  EXPECT_THROW(layout.add("W5", 1), InvalidArgument);
+  EXPECT_EQ(layout.size(), 400000);
 }
 
 TEST(ParameterLayout, RefusesARepeatedNameAndNegativeSizes) {

@@ -223,6 +223,47 @@ def slots():
         one = torch.matrix_exp(e * T)
         (slope,) = grad(loss([one @ point[0], one @ point[1], point[2]], f), [e])
         check("S6", dot(C[0] + C[1], T), slope)
+
+        # J and Phi along exp(e T), all three tensors moved.
+        e = torch.zeros(()).requires_grad_()
+        one, other = torch.matrix_exp(e * T), torch.matrix_exp(-e * T)
+        tensors = [one @ point[0], one @ point[1], point[2] @ other]
+        g_there = grad(loss(tensors, f), tensors, graph=True)
+        J = sum(dot(t, t) for t in g_there)
+        Q = grad(0.5 * J, tensors, graph=True)
+        Phi = sum(dot(a, b) for a, b in zip(g_there, Q))
+
+        def N(P, covectors):
+            C = [unfold(c, k) @ unfold(t, k).T for (_, k), c, t in zip(rho, covectors, P)]
+            return C[0] + C[1] - C[2].T
+
+        check("S8", -2.0 * dot(N(G, G), T), grad(J, [e], graph=True)[0])
+        Q = [t.detach() for t in Q]
+        check("S8", -2.0 * dot(N(Q, G) + N(G, Q), T), grad(Phi, [e])[0])
+
+        # The closed form against random elements within its bound.
+        kappa = 1.7
+        M = grams[0] + grams[1] - grams[2]
+        if scaling:
+            candidate = torch.where(torch.diag(M) > 0, 1.0 / kappa, kappa)
+            best = torch.diag(candidate)
+        else:
+            values, V = torch.linalg.eigh(M)
+            best = V @ torch.diag(torch.where(values > 0, 1.0 / kappa, kappa)) @ V.T
+
+        def J_at(g):
+            inverse = torch.linalg.inv(g)
+            return torch.trace(inverse.T @ (grams[0] + grams[1]) @ inverse) + torch.trace(g @ grams[2] @ g.T)
+
+        def bounded():
+            ends = torch.where(torch.rand(d1) < 0.5, kappa, 1.0 / kappa)
+            if scaling:
+                return torch.diag(ends)
+            left, right = torch.linalg.qr(torch.randn(d1, d1))[0], torch.linalg.qr(torch.randn(d1, d1))[0]
+            return left @ torch.diag(ends) @ right
+
+        largest = max(J_at(bounded()) for _ in range(200))
+        check("S9", max(J_at(best), largest), J_at(best))
     charge, s = -2.0, torch.rand(d1) + 0.5
     W1, b1, W2 = point
     square = (lambda x: torch.relu(x) ** 2)

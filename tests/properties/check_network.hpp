@@ -155,7 +155,7 @@ std::string check_network_case(const NetworkCase& c, Tally& tally) {
   plan.drift_tolerance = c.tolerance;
   const StatePolicy policies[] = {StatePolicy::keep, StatePolicy::reset, StatePolicy::transport};
   plan.state = policies[c.state];
-  if (plan.state == StatePolicy::transport && !symmetry->transports_state()) {
+  if (plan.state == StatePolicy::transport && !symmetry->transports(StateKind::cotangent)) {
     plan.state = StatePolicy::keep;
   }
 

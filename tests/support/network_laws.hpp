@@ -106,7 +106,7 @@ template <class Scalar>
 void expect_laws(const BasicSymmetry<Scalar>& symmetry, const std::vector<std::string>& activations,
                  double kappa = 3.0) {
   EXPECT_TRUE(symmetry.loss_invariant());
-  EXPECT_TRUE(symmetry.transports_state());
+  EXPECT_TRUE(symmetry.transports(StateKind::cotangent));
   Random random(20220);
   double farthest = 0.0;
   for (const std::string& activation : activations) {

@@ -3,7 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include "support/networks.hpp"
 #include "support/symmetries.hpp"
+#include "symport/symmetries/general_linear.hpp"
+#include "symport/symmetries/linear_network.hpp"
+#include "symport/symmetries/paper_action.hpp"
+#include "symport/symmetries/permutation.hpp"
+#include "symport/symmetries/positive_scaling.hpp"
+#include "symport/symmetries/sign_flip.hpp"
 
 namespace symport {
 namespace {
@@ -104,6 +111,105 @@ TEST(CheckSymmetry, FindsEachPullBackThatIsOnePercentWrong) {
     const Vector w = testing::random_vector(row.objective->dimension(), random);
     EXPECT_FALSE(testing::check_symmetry(broken, *row.objective, w, random)) << row.name;
   }
+}
+
+// Every symmetry of networks, whose elements have no common name: by its orbit alone.
+TEST(CheckSymmetry, ChecksSymmetriesOfNetworksByTheirOrbits) {
+  struct Row {
+    std::unique_ptr<const Symmetry> symmetry;
+    std::string activation;
+    bool sound = true;
+  };
+  std::vector<Row> rows;
+  rows.push_back({std::make_unique<PositiveScalingSymmetry<double>>(), "leaky_relu"});
+  rows.push_back({std::make_unique<LinearNetworkSymmetry<double>>(), "linear"});
+  rows.push_back({std::make_unique<PermutationSymmetry<double>>(), "gelu"});
+  rows.push_back({std::make_unique<SignFlipSymmetry<double>>(), "tanh"});
+  rows.push_back({std::make_unique<GeneralLinear<double>>(GeneralLinearOptions{.max_rank = 0}),
+                  "leaky_relu:0.3"});
+  rows.push_back({std::make_unique<PaperAction<double>>(), "asinh", false});
+  for (const Row& row : rows) {
+    Random random(66);
+    const auto problem = testing::random_problem<double>({8, 9, 9, 3}, row.activation,
+                                                         "cross_entropy", true, 6, random);
+    const auto verdict = testing::check_symmetry(*row.symmetry, problem.objective, problem.w,
+                                                 random, {.tolerance = 1e-9});
+    EXPECT_EQ(bool(verdict), row.sound) << verdict.detail;
+    if (!row.sound) {
+      EXPECT_THAT(verdict.detail, HasSubstr("paper: "));
+    }
+  }
+}
+
+/// Another symmetry whose orbit has one fault.
+class BrokenOrbit final : public BasicOrbit<double> {
+ public:
+  BrokenOrbit(const Objective& objective, std::unique_ptr<BasicOrbit<double>> inner,
+              std::string fault)
+      : BasicOrbit(objective), inner_(std::move(inner)), fault_(std::move(fault)) {}
+
+  double grad_sq() override { return (fault_ == "J" ? 1.0 + 1e-6 : 1.0) * inner_->grad_sq(); }
+  double curvature() override { return (fault_ == "Phi" ? 1.01 : 1.0) * inner_->curvature(); }
+  double aim(const Slope& slope) override {
+    return (fault_ == "aim" ? 1.01 : 1.0) * inner_->aim(slope);
+  }
+  bool move(double length) override {
+    return inner_->move(fault_ == "way back" && length == 0.0 ? 1e-6 : length);
+  }
+  bool randomize(Random& random, double spread) override {
+    moved_ = true;
+    return inner_->randomize(random, spread);
+  }
+  double condition() const override { return inner_->condition(); }
+  void commit(Out<double> w) override {
+    inner_->commit(w);
+    if (fault_ == "invariance" && moved_) w[0] *= 1.0 + 1e-6;
+    if (fault_ == "its start" && !moved_) w[0] *= 1.0 + 1e-6;
+  }
+  bool transport(Out<double> values, StateKind kind) const override {
+    const bool wrong = (fault_ == "gradient" && kind == StateKind::cotangent) ||
+                       (fault_ == "point" && kind == StateKind::point) ||
+                       (fault_ == "tangent" && kind == StateKind::tangent) ||
+                       (fault_ == "squares" && kind == StateKind::squared_cotangent);
+    if (wrong) return true;  // as if it did not move
+    return fault_ != "refuses" && inner_->transport(values, kind);
+  }
+
+ private:
+  std::unique_ptr<BasicOrbit<double>> inner_;
+  std::string fault_;
+  bool moved_ = false;
+};
+
+class BrokenScaling final : public Symmetry {
+ public:
+  explicit BrokenScaling(std::string fault) : fault_(std::move(fault)) {}
+  std::string name() const override { return "broken"; }
+  bool transports(StateKind) const override { return true; }
+  OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override {
+    if (fault_ == "there is none") return OrbitOrReason<double>::none("for no reason");
+    return std::make_unique<BrokenOrbit>(
+        objective, PositiveScalingSymmetry<double>().orbit(objective, w).take(), fault_);
+  }
+
+ private:
+  std::string fault_;
+};
+
+TEST(CheckSymmetry, NamesThePlantedFaultOfAnOrbit) {
+  Random random(67);
+  const auto problem =
+      testing::random_problem<double>({4, 5, 3}, "leaky_relu", "cross_entropy", true, 6, random);
+  for (const char* fault : {"there is none", "its start", "invariance", "J", "Phi", "aim",
+                            "way back", "gradient", "point", "tangent", "squares", "refuses"}) {
+    const auto verdict =
+        testing::check_symmetry(BrokenScaling(fault), problem.objective, problem.w, random);
+    EXPECT_FALSE(verdict) << fault;
+    EXPECT_THAT(verdict.detail, HasSubstr(fault));
+  }
+  const auto verdict =
+      testing::check_symmetry(BrokenScaling("nothing"), problem.objective, problem.w, random);
+  EXPECT_TRUE(verdict) << verdict.detail;
 }
 
 TEST(CheckSymmetry, FindsASymmetryOfAnotherObjective) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/dense.hpp"
+#include "support/networks.hpp"
 #include "support/symmetries.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adagrad.hpp"
@@ -12,6 +13,10 @@
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/search/angle_scan.hpp"
+#include "symport/symmetries/linear_network.hpp"
+#include "symport/symmetries/permutation.hpp"
+#include "symport/symmetries/positive_scaling.hpp"
+#include "symport/symmetries/sign_flip.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -150,30 +155,116 @@ TEST(StatePolicy, TransportMovesEveryVectorOfABufferAsItsKindSays) {
   }
 }
 
-TEST(StatePolicy, TransportIsRefusedForKindsThatNothingMoves) {
+// A tangent at the start is where a nearby point ends up, less where the start does; the action is
+// read off points that are teleported by the same angle.
+TEST(StatePolicy, TransportMovesTangentsAndPoints) {
   const Rosenbrock objective;
   const auto symmetry = rosenbrock_rotation();
-  for (const StateKind kind : {StateKind::tangent, StateKind::point}) {
+  const AngleScan scan;
+  const Vector start{{-0.5, 0.6}}, near{{-0.3, 0.7}}, direction{{0.6, -0.8}};
+  const auto after = [&](StateKind kind, const Vector& more, Vector& w) {
     const Remembering optimizer(kind);
     auto state = optimizer.init(2);
+    state["more"] = more;
     Random random(151);
-    Vector w = objective.start();
-    Teleportation<double> plan{.symmetry = &symmetry, .state = StatePolicy::transport};
-    const auto attempt = [&] {
-      return teleport_in_training<double>(objective, optimizer, 1e-4, plan, random, state, w);
-    };
-    try {
-      attempt();
-      FAIL() << to_string(kind);
-    } catch (const InvalidArgument& error) {
-      EXPECT_EQ(error.what(),
-                "state: found transport, allowed is keep or reset: the symmetry SO(2) cannot "
-                "transport an optimizer's " +
-                    std::string(to_string(kind)) + " 'more'");
+    w = start;
+    const Certificate c = teleport_in_training<double>(
+        objective, optimizer, 1e-4,
+        {.symmetry = &symmetry, .search = &scan, .state = StatePolicy::transport}, random, state,
+        w);
+    EXPECT_TRUE(c.accepted) << c.reason;
+    return Vector(state["more"]);
+  };
+  Vector w;
+  EXPECT_LE(distance(after(StateKind::point, start, w), w), tolerance::rounding);
+  EXPECT_GT(distance(w, start), 0.1);
+  EXPECT_LE(distance(objective.value(after(StateKind::point, near, w)), objective.value(near)),
+            tolerance::rounding);
+  Vector slope(2);
+  for (Index i = 0; i < 2; ++i) {
+    slope[i] = testing::central_difference(
+        [&](double e) { return after(StateKind::point, start + e * direction, w)[i]; }, 1e-3);
+  }
+  EXPECT_LE(distance(after(StateKind::tangent, direction, w), slope), tolerance::difference);
+}
+
+// Of each buffer the gradient of the start, or its square, or the start itself: they become those
+// of the destination.
+TEST(StatePolicy, TransportMovesEveryKindUnderRescaling) {
+  Random random(153);
+  const auto problem =
+      testing::random_problem<double>({4, 6, 5, 3}, "leaky_relu", "cross_entropy", true, 9, random);
+  const PositiveScalingSymmetry<double> symmetry;
+  const Adam<double> adam;
+  Vector w = problem.w, gradient(w.size()), there(w.size());
+  problem.objective.gradient(w, gradient);
+  auto state = adam.init(w.size());
+  state.add("average", StateKind::point, w.size());
+  state.count = 3;
+  state["mean"] = 2.0 * gradient;
+  state["squares"] = gradient.cwiseAbs2();
+  state["average"] = w;
+  const Certificate c = teleport_in_training<double>(
+      problem.objective, adam, 1e-3, {.symmetry = &symmetry, .state = StatePolicy::transport},
+      random, state, w);
+  ASSERT_TRUE(c.accepted) << c.reason;
+  problem.objective.gradient(w, there);
+  EXPECT_GT(distance(there, gradient), 0.01);
+  EXPECT_LE(distance(state["mean"], 2.0 * there), tolerance::rounding);
+  EXPECT_LE(distance(state["squares"], there.cwiseAbs2()), tolerance::rounding);
+  EXPECT_LE(distance(state["average"], w), tolerance::rounding);
+  EXPECT_EQ(state.count, 3);
+}
+
+// GL mixes the entries of a gradient: their squares are kept, what is linear in it moves.
+TEST(StatePolicy, TransportKeepsSquaresWhereNothingIsExact) {
+  Random random(154);
+  const auto problem =
+      testing::random_problem<double>({4, 6, 3}, "linear", "half_sum_squares", true, 9, random);
+  const LinearNetworkSymmetry<double> symmetry;
+  const Adam<double> adam;
+  Vector w = problem.w, gradient(w.size()), there(w.size());
+  problem.objective.gradient(w, gradient);
+  auto state = adam.init(w.size());
+  state["mean"] = gradient;
+  state["squares"] = gradient.cwiseAbs2();
+  const Certificate c = teleport_in_training<double>(
+      problem.objective, adam, 1e-3, {.symmetry = &symmetry, .state = StatePolicy::transport},
+      random, state, w);
+  ASSERT_TRUE(c.accepted) << c.reason;
+  problem.objective.gradient(w, there);
+  EXPECT_LE(distance(state["mean"], there), tolerance::accumulated);
+  EXPECT_TRUE(testing::identical(state["squares"], gradient.cwiseAbs2()));
+}
+
+// What Adam does next does not know of a permutation or of signs when its whole state went along.
+TEST(StatePolicy, AdamStepsCommuteWithPermutationsAndSigns) {
+  Random random(156);
+  const auto problem =
+      testing::random_problem<double>({4, 6, 5, 3}, "tanh", "cross_entropy", true, 9, random);
+  const PermutationSymmetry<double> permutations;
+  const SignFlipSymmetry<double> signs;
+  const Adam<double> adam;
+  for (const Symmetry* symmetry :
+       {static_cast<const Symmetry*>(&permutations), static_cast<const Symmetry*>(&signs)}) {
+    const auto orbit = symmetry->orbit(problem.objective, problem.w);
+    ASSERT_TRUE(orbit->randomize(random, 0.0));
+    Vector here = problem.w, there(here.size()), gradient(here.size());
+    orbit->commit(there);
+    EXPECT_GT(distance(there, here), 0.1);
+    auto state = adam.init(here.size());
+    state["mean"] = testing::random_vector(here.size(), random);
+    state["squares"] = testing::random_vector(here.size(), random).cwiseAbs2();
+    auto moved = state;
+    for (auto& buffer : moved.buffers) ASSERT_TRUE(orbit->transport(buffer.values, buffer.kind));
+    for (int i = 0; i < 5; ++i) {
+      double loss = problem.objective.gradient(here, gradient);
+      adam.step(problem.objective, loss, gradient, 0.01, state, here);
+      loss = problem.objective.gradient(there, gradient);
+      adam.step(problem.objective, loss, gradient, 0.01, moved, there);
     }
-    EXPECT_TRUE(testing::identical(w, objective.start()));
-    plan.state = StatePolicy::keep;
-    EXPECT_NO_THROW(attempt());
+    ASSERT_TRUE(orbit->transport(here, StateKind::point));
+    EXPECT_LE(distance(here, there), tolerance::rounding) << symmetry->name();
   }
 }
 
@@ -201,15 +292,21 @@ TEST(StatePolicy, TransportIsRefusedWhereTheSymmetryCannot) {
   Random random(152);
   const Teleportation<double> plan{.symmetry = &symmetry, .state = StatePolicy::transport};
   Vector w = objective.start();
-  const Momentum<double> momentum;
-  auto state = momentum.init(2);
-  try {
-    teleport_in_training<double>(objective, momentum, 1e-4, plan, random, state, w);
-    FAIL() << "transported";
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.field(), "state");
+  for (const StateKind kind : {StateKind::cotangent, StateKind::tangent, StateKind::point}) {
+    const Remembering optimizer(kind);
+    auto state = optimizer.init(2);
+    state.buffers.erase(state.buffers.begin());
+    try {
+      teleport_in_training<double>(objective, optimizer, 1e-4, plan, random, state, w);
+      FAIL() << "transported";
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.what(),
+                "state: found transport, allowed is keep or reset: the symmetry rigid cannot "
+                "transport an optimizer's " +
+                    std::string(to_string(kind)) + " 'more'");
+    }
+    EXPECT_TRUE(testing::identical(w, objective.start()));
   }
-  EXPECT_TRUE(testing::identical(w, objective.start()));
   // Gradient descent has nothing to transport.
   const GradientDescent<double> descent;
   auto none = descent.init(2);

@@ -61,8 +61,8 @@ test("is drawn against epochs, and against seconds after the switch", async () =
 
 test("shows the configuration, the seed and the version", async () => {
   const text = await page.locator("details").first().textContent();
-  assert.match(text, /layers = \[4\.0, 16\.0, 16\.0, 3\.0\]/);
-  assert.match(text, /seed = "0"/);
+  assert.match(text, /layers = \[4, 16, 16, 3\]/);
+  assert.match(text, /seed = 0/);
   assert.match(await page.locator("footer").textContent(), /symport \d+\.\d+\.\d+ on .*processor/);
 });
 

@@ -88,15 +88,16 @@ struct ReportOptions {
 
 const OptionTable<ReportOptions>& report_options() {
   using S = ReportOptions;
-  static const OptionTable<S> table(
-      "Output", {row({.name = "dir",
-                      .value = "DIR...",
-                      .help = "run directories, or directories that hold some",
-                      .positional = true,
-                      .many = true},
-                     &S::directories, as_text()),
-                 row({"title", "TEXT", "heading of the page (default: the problems' names)"},
-                     &S::title, as_text())});
+  static const OptionTable<S> table =
+      OptionTable<S>("Options", {row({.name = "dir",
+                                      .value = "DIR...",
+                                      .help = "run directories, or directories that hold some",
+                                      .positional = true,
+                                      .many = true},
+                                     &S::directories, as_text())})
+          .add("Output",
+               {row({"title", "TEXT", "heading of the page (default: the problems' names)"},
+                    &S::title, as_text())});
   return table;
 }
 

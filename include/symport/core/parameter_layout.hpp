@@ -2,17 +2,19 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "symport/core/types.hpp"
 
 namespace symport {
 
-/// One named matrix inside the flat parameter vector, column-major.
+/// One named tensor inside the flat parameter vector, column-major: the first axis runs fastest.
 struct ParameterBlock {
   std::string name;
-  Index rows = 0;
-  Index cols = 0;
+  std::vector<Index> shape;  ///< one or more axes
+  Index rows = 0;            ///< as a matrix: the first axis ...
+  Index cols = 0;            ///< ... by all others together
   Index offset = 0;
   Index size() const { return rows * cols; }
 };
@@ -20,9 +22,11 @@ struct ParameterBlock {
 /// Names for the parts of one flat parameter vector: `W1`, `b1`, ...
 class ParameterLayout {
  public:
-  /// Appends a block behind the last one. Throws InvalidArgument on a repeated name or a negative
-  /// size.
-  ParameterLayout& add(std::string name, Index rows, Index cols = 1);
+  /// Appends a block after the last one. Throws InvalidArgument on a repeated name, no axis, or a
+  /// negative size.
+  ParameterLayout& add(std::string name, std::vector<Index> shape);
+  ParameterLayout& add(std::string name, Index rows);
+  ParameterLayout& add(std::string name, Index rows, Index cols);
 
   Index size() const { return size_; }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
@@ -41,6 +45,7 @@ class ParameterLayout {
 
  private:
   std::vector<ParameterBlock> blocks_;
+  std::unordered_map<std::string, std::size_t> places_;  ///< of the names in `blocks_`
   Index size_ = 0;
 };
 

@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "symport/core/state_kind.hpp"
 #include "symport/core/types.hpp"
 
 namespace symport {
-
-/// How a buffer of an optimizer's state moves when a teleport takes the parameters from w to g.w;
-/// J is the Jacobian of the action at w.
-enum class StateKind {
-  cotangent,          ///< as gradients do, by J^-T: a velocity, a mean gradient
-  squared_cotangent,  ///< squares of gradients, entry by entry: no rule holds for every J
-  tangent,            ///< as steps do, by J: the last steps of a quasi-Newton method
-  point,              ///< as the parameters do, by g: averaged parameters
-  scalar,             ///< not at all: a step length
-};
-std::string_view to_string(StateKind kind);
-/// The kind of that name, if there is one.
-std::optional<StateKind> state_kind(std::string_view name);
 
 /// A part of what an optimizer remembers. It holds a number for each parameter, or several such
 /// vectors one after the other; of the kind `scalar` as many numbers as it likes.

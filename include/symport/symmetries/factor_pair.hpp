@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "symport/objectives/matrix_factorization.hpp"
 #include "symport/symmetries/matrix_symmetry.hpp"
 
 namespace symport {
+
+class SlotAction;
 
 /// GL(r) on a factor pair: g.(U, V) = (U g^-1, g V). It keeps every loss that depends on U V alone,
 /// on all data. Domain: invertible g. Cost of one action: one r x r factorisation and O(r (m + n)
@@ -15,13 +20,14 @@ namespace symport {
 ///   J = tr(G_U'G_U S^-1) + tr(G_V G_V' S),          (F10)
 /// convex in S: over 1/kappa^2 <= S <= kappa^2 it is largest at an extreme point
 /// S = kappa^2 P + kappa^-2 (I - P), P the projector on the positive eigenspace of
-/// G_V G_V' - G_U'G_U, (F11). One gradient gives J on the whole orbit.
+/// G_V G_V' - G_U'G_U, (F11). One gradient gives J on the whole orbit. As slots: V along axis 0 by
+/// g, U along axis 1 by g^-T.
 class FactorPairSymmetry final : public MatrixSymmetry {
  public:
-  explicit FactorPairSymmetry(const MatrixFactorization& problem) : problem_(problem) {}
+  explicit FactorPairSymmetry(const MatrixFactorization& problem);
 
   std::string name() const override;
-  Index order() const override { return problem_.rank(); }
+  Index order() const override { return rank_; }
   bool compact() const override { return false; }
   void act(const Matrix& g, Out<double> w) const override;
   Matrix pull_back(In<double> w, In<double> covector) const override;
@@ -29,10 +35,9 @@ class FactorPairSymmetry final : public MatrixSymmetry {
   Matrix project(const Matrix& T) const override { return T; }
   OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override;
 
-  const MatrixFactorization& problem() const { return problem_; }
-
  private:
-  MatrixFactorization problem_;
+  Index rank_;
+  std::shared_ptr<const SlotAction> action_;
 };
 
 }  // namespace symport

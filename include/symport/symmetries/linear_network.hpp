@@ -34,7 +34,8 @@ template <Real Scalar = double>
 class LinearNetworkSymmetry final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "linear_gl"; }
-  bool transports_state() const override { return true; }
+  /// All but squares of gradients.
+  bool transports(StateKind kind) const override { return kind != StateKind::squared_cotangent; }
   /// Random elements are exp(spread * N), N Gaussian of unit length. The condition is the largest
   /// singular value of all g_m over the smallest. Throws InvalidArgument when there is no network
   /// with a hidden layer behind the objective or its activation is not linear.

@@ -20,7 +20,8 @@ class MatrixSymmetry : public Symmetry {
   /// Rows of the matrices that represent the group.
   virtual Index order() const = 0;
   virtual bool compact() const = 0;
-  bool transports_state() const override { return true; }
+  /// All but squares of gradients.
+  bool transports(StateKind kind) const override { return kind != StateKind::squared_cotangent; }
   /// w <- g.w
   virtual void act(const Matrix& g, Out<double> w) const = 0;
   /// The algebra element that represents T -> <covector, d/de exp(eT).w>.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "symport/core/random.hpp"
+#include "symport/core/state_kind.hpp"
 #include "symport/objectives/objective.hpp"
 #include "symport/symmetries/candidate.hpp"
 #include "symport/symmetries/slope.hpp"
@@ -86,9 +87,10 @@ class BasicOrbit : public Orbit {
  public:
   /// w <- the current point.
   virtual void commit(Out<Scalar> w) = 0;
-  /// covector <- J^-T covector, J the Jacobian of the action from the start to the current point:
-  /// the way in which gradients move (Prop. 5.1). False when the symmetry cannot transport.
-  virtual bool transport(Out<Scalar> covector) const;
+  /// Moves what belongs to the start to the current point, as its kind says (see StateKind): a
+  /// covector, as gradients move (Prop. 5.1), unless another kind is named. False when there is no
+  /// exact way; `values` are then unchanged.
+  virtual bool transport(Out<Scalar> values, StateKind kind = StateKind::cotangent) const;
 
   /// The objective at the current point, whose loss the orbit keeps. It is the one that the orbit
   /// was made for, except for actions that move data too and orbits that keep a part of a batch

@@ -20,7 +20,7 @@ template <Real Scalar = double>
 class PermutationSymmetry final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "permutation"; }
-  bool transports_state() const override { return true; }
+  bool transports(StateKind) const override { return true; }
   /// Random elements are uniform. Throws InvalidArgument when there is no network with a hidden
   /// layer behind the objective.
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;

@@ -33,7 +33,7 @@ template <Real Scalar = double>
 class PositiveScalingSymmetry final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "rescale"; }
-  bool transports_state() const override { return true; }
+  bool transports(StateKind) const override { return true; }
   /// Random elements have independent log-normal scales, exp(spread * normal): the random neural
   /// teleportation of Armenta et al. The condition is the largest of all scales over the smallest.
   /// Throws InvalidArgument when there is no network with a hidden layer behind the objective or

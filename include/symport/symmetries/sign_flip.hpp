@@ -19,7 +19,7 @@ template <Real Scalar = double>
 class SignFlipSymmetry final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "sign_flip"; }
-  bool transports_state() const override { return true; }
+  bool transports(StateKind) const override { return true; }
   /// Random elements are uniform. Throws InvalidArgument when there is no network with a hidden
   /// layer behind the objective or its activation is not odd.
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;

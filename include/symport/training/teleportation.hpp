@@ -16,9 +16,10 @@ namespace symport {
 enum class StatePolicy {
   keep,   ///< nothing
   reset,  ///< as at the start of the run
-  /// Every buffer moves as its kind says (see StateKind): cotangents as gradients do, by J^-T;
-  /// squares of gradients and scalars are kept. Tangents and points cannot be moved yet: an
-  /// optimizer that has them is refused.
+  /// Every buffer moves as its kind says (see StateKind). Squares of gradients move where that is
+  /// exact, which is where the symmetry `transports` them (rescaling, permutations and sign flips),
+  /// and are kept elsewhere. An optimizer with another kind that the symmetry does not transport is
+  /// refused.
   transport,
 };
 std::string_view to_string(StatePolicy policy);

@@ -2,6 +2,10 @@
 #include "objectives/plain_curvature.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/lanczos.hpp"
 
 namespace symport {
 
@@ -19,10 +23,30 @@ VectorOf<Scalar> PlainCurvature<Scalar>::gradient() {
 
 template <Real Scalar>
 double PlainCurvature<Scalar>::largest_eigenvalue() {
-  if (!largest_) {
-    largest_ = largest_curvature<Scalar>(objective_, w_, gradient(), lanczos_steps);
-    evaluations_ += 2.0 * static_cast<double>(std::min(w_.size(), lanczos_steps));
+  if (largest_) return *largest_;
+  const Index n = w_.size();
+  Lanczos<Scalar> krylov(n, std::min(n, lanczos_steps), [&](const Scalar* q, Scalar* Hq) {
+    objective_.hessian_vector(w_, Eigen::Map<const VectorOf<Scalar>>(q, n),
+                              Eigen::Map<VectorOf<Scalar>>(Hq, n));
+  });
+  if (!krylov.begin(gradient())) krylov.begin(VectorOf<Scalar>::Ones(n));
+  // In a few dimensions the value is exact. Where the space has ended, a small residual says
+  // nothing about what is outside of it.
+  bool may_end_early = n > lanczos_steps;
+  while (krylov.steps() < krylov.capacity()) {
+    krylov.step();
+    if (krylov.steps() == krylov.capacity()) break;
+    const double small = 10 * std::numeric_limits<Scalar>::epsilon() * krylov.scale();
+    if (!(krylov.remainder() > small)) {
+      krylov.restart();
+      may_end_early = false;
+    }
+    if (!may_end_early || krylov.steps() < 3) continue;
+    const auto [value, residual] = krylov.ritz();
+    if (residual <= lanczos_tolerance * std::abs(value)) break;
   }
+  largest_ = krylov.value();
+  evaluations_ += 2.0 * static_cast<double>(krylov.steps());
   return *largest_;
 }
 

@@ -56,6 +56,8 @@ Schedule Schedule::parse(std::string_view text) {
   Schedule schedule;
   if (parser.take("never") && parser.at_end()) return schedule;
   parser = Parser(text);
+  if (parser.take("auto") && parser.at_end()) return when_it_pays();
+  parser = Parser(text);
   do {
     Range range;
     if (parser.take("every:")) {
@@ -96,6 +98,7 @@ bool Schedule::contains(Index t) const {
 }
 
 std::string Schedule::to_string() const {
+  if (automatic_) return "auto";
   if (ranges_.empty()) return "never";
   std::string text;
   for (const Range& r : ranges_) {
@@ -122,6 +125,12 @@ Schedule every(Index period, Index offset) {
   }
   Schedule schedule;
   schedule.ranges_.push_back({offset, forever, period});
+  return schedule;
+}
+
+Schedule when_it_pays() {
+  Schedule schedule;
+  schedule.automatic_ = true;
   return schedule;
 }
 

@@ -18,6 +18,8 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
+constexpr const char* does_not_pay = "what it gains does not pay for the search";
+
 /// Where an orbit is among its candidates. It moves only when it must: to be somewhere can be
 /// cheaper than to go there again.
 class Itinerary {
@@ -53,6 +55,7 @@ class Choice {
     const Itinerary::Stop stop{&candidate, 1.0};
     const double value = value_at(stop);
     if (!Criterion::better(value, value_)) return "already at the best point of the orbit";
+    if (!criterion_.pays(value)) return does_not_pay;
     if (!criterion_.allows()) return "the best point exceeds the cap or bound";
     take(stop, value);
     return {};
@@ -88,6 +91,7 @@ class Choice {
       return true;
     };
     std::sort(grid.rbegin(), grid.rend());
+    if (!grid.empty() && !criterion_.pays(grid.front().first)) return does_not_pay;
     for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);
     for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
       const double centre = best_log;
@@ -110,6 +114,7 @@ class Choice {
     return {};
   }
 
+  bool taken() const { return best_.candidate != nullptr; }
   /// Null when nothing was taken; else the orbit is there now.
   const Candidate* settle() {
     if (best_.candidate != nullptr) itinerary_.go(best_);
@@ -150,15 +155,17 @@ ClosedFormSearch::ClosedFormSearch(const ClosedFormOptions& options) : options_(
 SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&) const {
   if (!fits(orbit)) throw std::logic_error("ClosedFormSearch: the orbit has no closed form");
   Choice choice(criterion, options_);
-  const std::vector<Candidate> candidates = orbit.candidates(
-      [&](double grad_sq, double curvature) { return criterion.worth(grad_sq, curvature); });
+  const std::vector<Candidate> candidates = orbit.candidates(criterion.preference());
   const bool given = options_.kappa != 0.0;
+  const auto families = std::count_if(candidates.begin(), candidates.end(),
+                                      [](const Candidate& c) { return c.family; });
   std::string reason;
   for (const Candidate& candidate : candidates) {
-    const std::string wrong =
-        given              ? choice.offer_given(candidate, options_.kappa, candidates.size() == 1)
-        : candidate.family ? choice.offer_family(candidate)
-                           : choice.offer_point(candidate);
+    if (given ? !candidate.family && families : candidate.fallback && candidate.family) continue;
+    if (candidate.fallback && choice.taken()) break;
+    const std::string wrong = given ? choice.offer_given(candidate, options_.kappa, families <= 1)
+                              : candidate.family ? choice.offer_family(candidate)
+                                                 : choice.offer_point(candidate);
     if (reason.empty()) reason = wrong;
   }
   const Candidate* best = choice.settle();

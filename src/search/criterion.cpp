@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "symport/core/invalid_argument.hpp"
 
@@ -17,18 +18,25 @@ void require_positive(const char* field, double value) {
 
 }  // namespace
 
-Criterion::Criterion(const CriterionOptions& options, PointMeasures& here, double loss)
+Criterion::Criterion(const CriterionOptions& options, PointMeasures& here, double loss,
+                     std::function<double()> start_curvature)
     : objective_(options.chosen()),
       here_(here),
       bound_(options.bound),
       cap_(options.cap.value_or(objective_.default_cap())),
-      largest_value_(objective_.largest_value(loss)) {
+      largest_value_(objective_.largest_value(loss)),
+      loss_(loss),
+      pays_for_(options.pays_for),
+      ask_start_curvature_(std::move(start_curvature)) {
   const double rate = options.learning_rate;
   if (!(rate >= 0.0 && std::isfinite(rate))) {
     throw InvalidArgument("learning_rate", fmt::format("{}", rate), "a finite number >= 0");
   }
   require_positive("bound", bound_);
   require_positive("cap", cap_);
+  if (!(pays_for_ >= 0.0)) {
+    throw InvalidArgument("pays_for", fmt::format("{}", pays_for_), "a number >= 0");
+  }
   if (!objective_.at_given_rate()) cap_ = std::numeric_limits<double>::infinity();
 }
 
@@ -37,11 +45,27 @@ double Criterion::worth(double grad_sq, double curvature) {
   return objective_.value(point);
 }
 
+Worth Criterion::preference() {
+  const double rate = here_.rate();
+  const bool given = objective_.at_given_rate();
+  return {[this](double J, double Phi) { return worth(J, Phi); },
+          [=](double J, double Phi) { return given ? rate : J / Phi; }, cap_ / rate};
+}
+
+bool Criterion::pays(double value) const {
+  if (pays_for_ == 0.0) return true;
+  // (D13): a plain step takes the part D/L of the loss, or D where that says nothing.
+  const double part = start_value_ / loss_;
+  const double plain = part > 0.0 && part < 1.0 ? loss_ * (1.0 - std::pow(1.0 - part, pays_for_))
+                                                : pays_for_ * start_value_;
+  return value > 2.0 * plain;
+}
+
 bool Criterion::better(double a, double b) { return std::isfinite(a) && (a > b || std::isnan(b)); }
 
 double Criterion::begin() {
   if (std::isfinite(cap_)) {
-    start_curvature_ = here_.largest_curvature();
+    if (!ask_start_curvature_) start_curvature_ = here_.largest_curvature();
     start_next_loss_ = here_.next_loss();
   }
   start_value_ = value();
@@ -59,7 +83,10 @@ bool Criterion::allows() {
   if (!(next_loss <= start_next_loss_) && std::isfinite(start_next_loss_)) return false;
   const double largest = here_.largest_curvature();
   const double stability = here_.rate() * largest;
-  return stability <= cap_ || (largest <= start_curvature_ && stability < 2.0);
+  if (stability <= cap_) return true;
+  if (!(stability < 2.0)) return false;
+  if (!start_curvature_) start_curvature_ = ask_start_curvature_();
+  return largest <= *start_curvature_;
 }
 
 std::string Criterion::objection(PointMeasures& candidate, double slack) const {

@@ -110,13 +110,21 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   }
   c.loss_after = c.loss_before;
   OrbitMeasures<Scalar> measures(orbit, options.learning_rate, next_step);
-  Criterion criterion(options, measures, c.loss_before);
+  Criterion criterion(options, measures, c.loss_before, [&] {
+    const auto start = orbit.start_objective().local_curvature(w, {});
+    const double largest = start->largest_eigenvalue();
+    evaluations += start->evaluations();
+    return largest;
+  });
   if (!std::isfinite(c.loss_before) || !std::isfinite(c.grad_sq_before)) {
     c.reason = "the start is not finite";
   } else if (c.grad_sq_before == 0.0) {
     c.reason = "the gradient is zero, and stays so along the orbit";
   } else {
-    const SearchOutcome outcome = search.run(orbit, criterion, random);
+    SearchOutcome outcome = search.run(orbit, criterion, random);
+    if (outcome.improved && options.pays_for > 0.0 && !criterion.pays(criterion.value())) {
+      outcome = {false, outcome.reason + ": what it gains does not pay for the search"};
+    }
     c.reason = outcome.reason;
     if (outcome.improved) {
       VectorOf<Scalar> candidate(w.size());

@@ -72,7 +72,7 @@ void FactoredWeights<Scalar>::advance(GlPosition<Scalar>& position) {
     const LowRankElement<Scalar>& step = position.step[at_index(m - 1)];
     const Index rank = frame(m).undo.rank() + step.rank();
     const bool thin = network_.width(m) <= thin_rows_per_sample * samples_;
-    if (rank > 0 && (thin || 2 * rank >= network_.width(m - 1))) {
+    if ((rank > 0 && (thin || 2 * rank >= network_.width(m - 1))) || !step.near_identity()) {
       fold(m, position);
     } else {
       frame(m).undo.append(step);
@@ -83,6 +83,27 @@ void FactoredWeights<Scalar>::advance(GlPosition<Scalar>& position) {
     if (step.identity()) continue;
     elements_[at_index(m)].push_back(std::move(step));
     step = {};
+  }
+}
+
+template <Real Scalar>
+void FactoredWeights<Scalar>::rescale(const std::vector<double>& c, GlPosition<Scalar>& position) {
+  const auto scale = [&](Index m) {
+    return static_cast<Scalar>(m == 0 || m == network_.layers() ? 1.0 : c[at_index(m - 1)]);
+  };
+  for (Index m = 1; m <= network_.layers(); ++m) {
+    fold(m, position);
+    Frame& f = frame(m);
+    f.W *= scale(m);
+    f.W.leftCols(network_.width(m - 1)) /= scale(m - 1);
+    if (!moved(m)) continue;
+    f.ell.leftCols(network_.width(m - 1)) /= scale(m - 1);
+    f.z *= scale(m);
+  }
+  for (Index m = 1; m < network_.layers(); ++m) {
+    position.h[at_index(m)] *= scale(m);
+    position.z[at_index(m)] *= scale(m);
+    elements_[at_index(m)].push_back(LowRankElement<Scalar>().times(c[at_index(m - 1)]));
   }
 }
 

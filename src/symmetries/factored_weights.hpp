@@ -38,6 +38,10 @@ class FactoredWeights {
   void reset();
   /// The base goes to `position`, whose steps become the identity.
   void advance(GlPosition<Scalar>& position);
+  /// The base, which `position` is, goes on by the positive rescaling (R1) of hidden layer m with
+  /// c[m-1]. For activations that are positively homogeneous this is an element of GL which scales
+  /// all of W_m, not only what the batch sees of it.
+  void rescale(const std::vector<double>& c, GlPosition<Scalar>& position);
 
   /// out <- W'_m X + beta out, and inverse <- l'_(m-1) X if layer m is moved; 2 <= m <= p.
   void times(Index m, const GlPosition<Scalar>& at, MatrixIn<Scalar> X, Scalar beta,

@@ -266,16 +266,29 @@ bool GeneralLinearOrbit<Scalar>::move(double length) {
 }
 
 template <Real Scalar>
-bool GeneralLinearOrbit<Scalar>::randomize(Random& random, double spread) {
+void GeneralLinearOrbit<Scalar>::return_to_start() {
+  this->point_changed();
   weights_.reset();
   base_ = current_ = 0;
   base().forget();
   const GlPosition<Scalar> start = weights_.start();
-  double sum = 0.0;
   for (Index m = 1; m < layers(); ++m) {
     base().step[at(m)] = {};
     base().h[at(m)] = start.h[at(m)];
     base().z[at(m)] = start.z[at(m)];
+  }
+}
+
+template <Real Scalar>
+void GeneralLinearOrbit<Scalar>::restart() {
+  return_to_start();
+}
+
+template <Real Scalar>
+bool GeneralLinearOrbit<Scalar>::randomize(Random& random, double spread) {
+  return_to_start();
+  double sum = 0.0;
+  for (Index m = 1; m < layers(); ++m) {
     if (!weights_.moved(m)) continue;
     MatrixOf<Scalar> N = random.normal_matrix(width(m), width(m)).template cast<Scalar>();
     sum += N.template cast<double>().squaredNorm();

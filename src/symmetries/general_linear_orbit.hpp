@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "symmetries/factored_weights.hpp"
+#include "symmetries/scale_model.hpp"
+#include "symmetries/white_map.hpp"
 #include "symport/symmetries/orbit.hpp"
 
 namespace symport {
@@ -47,6 +49,12 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   double curvature() override;
   double aim(const Slope& slope) override;
   bool move(double length) override;
+  void restart() override;
+  bool has_candidates() const override { return true; }
+  /// The white gauge of every layer that GL acts on, with the layer scales that make it worth most
+  /// by (W3), and the same with smaller steps of the last layer as fallbacks. None where no scales
+  /// are best.
+  std::vector<Candidate> candidates(const Worth& worth) override;
   /// I + spread N with N Gaussian of unit norm, all moved layers together.
   bool randomize(Random& random, double spread) override;
   /// The largest condition number among g_1 ... g_(p-1), by Lanczos' method on g'g and its
@@ -54,6 +62,14 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   double condition() const override;
   void commit(Out<Scalar> w) override;
   std::string note() const override { return note_; }
+
+  /// Base <- current <- the white gauge, (W1), times c[m-1] in hidden layer m, whose entry does not
+  /// matter where GL does not act. False when that leaves the domain: current is then the start.
+  bool go_white(const std::vector<double>& c,
+                const WhiteMapOptions& options = {.floor = white_floor<Scalar>});
+  /// How J and Phi depend on scales of the layers that GL acts on, counted from the current point,
+  /// (W3): exact for activations that are positively homogeneous.
+  ScaleModel scale_model();
 
   /// The direction of the last `aim` in hidden layer m; null where GL does not act.
   const LowRankMatrix<Scalar>* direction(Index m) const;
@@ -115,6 +131,21 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   Factors covector_direction(Index m, const VectorOf<Scalar>& covector);
   /// Base <- current.
   void adopt();
+  /// Base <- current <- the start, forgetting what is known of it.
+  void return_to_start();
+  /// c of every hidden layer from log c of those that GL acts on.
+  std::vector<double> all_scales(const Vector& log_c) const;
+  /// log c of the scales to take on the white gauge, where the orbit is and whose model is given:
+  /// by the model, made anew on the way, or by the loss after the next step; nothing where none are
+  /// good.
+  std::optional<Vector> scales_by_model(const Worth& worth, const ScaleModel& model);
+  std::optional<Vector> scales_by_next_loss(const Worth& worth, const ScaleModel& model);
+  /// Where the search for the latter begins; log c of the last one at most `largest`.
+  std::vector<Vector> first_scales(const Worth& worth, const ScaleModel& model,
+                                   double largest) const;
+  /// The loss after a plain step of this rate from the current point with layers rescaled by these
+  /// c, for activations that are positively homogeneous, (W5).
+  double rescaled_next_loss(const std::vector<double>& c, double rate);
   void charge_products();
 
   std::unique_ptr<const MlpObjective<Scalar>> part_;
@@ -126,6 +157,8 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   std::size_t base_ = 0, current_ = 0;
   Adjoint adjoint_;
   std::vector<std::shared_ptr<const LowRankMatrix<Scalar>>> directions_;
+  std::vector<LowRankElement<Scalar>> white_;  ///< index m is layer m; empty: not known yet
+  WhiteMapOptions white_options_;
   double start_loss_ = 0.0;
   double norm_ = 0.0;
   double charged_ = 0.0;

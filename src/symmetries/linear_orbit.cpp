@@ -55,6 +55,31 @@ VectorOf<Scalar> LinearOrbit<Scalar>::pulled_hessian_gradient() {
 }
 
 template <Real Scalar>
+ScaleModel LinearOrbit<Scalar>::scale_model(const std::vector<Index>& block, Matrix exponents) {
+  const VectorOf<Scalar> v = pulled_gradient();
+  const Index count = exponents.rows();
+  // The action keeps blocks apart: those of v belong to those of the gradient.
+  std::vector<VectorOf<Scalar>> parts(static_cast<std::size_t>(count),
+                                      VectorOf<Scalar>::Zero(v.size()));
+  for (Index i = 0; i < v.size(); ++i) {
+    parts[static_cast<std::size_t>(block[static_cast<std::size_t>(i)])][i] = v[i];
+  }
+  ScaleModel model{Vector(count), Matrix(count, count), std::move(exponents)};
+  VectorOf<Scalar> Hv(v.size());
+  for (Index a = 0; a < count; ++a) {
+    const VectorOf<Scalar>& part = parts[static_cast<std::size_t>(a)];
+    model.J[a] = dot<Scalar>(start_gradient(), part);
+    this->objective().hessian_vector(start_, part, Hv);
+    this->charge(2.0);
+    for (Index b = 0; b < count; ++b) {
+      model.M(b, a) = dot<Scalar>(parts[static_cast<std::size_t>(b)], Hv);
+    }
+  }
+  model.M = (0.5 * (model.M + model.M.transpose())).eval();
+  return model;
+}
+
+template <Real Scalar>
 double LinearOrbit<Scalar>::grad_sq() {
   if (!grad_sq_) grad_sq_ = dot<Scalar>(start_gradient(), pulled_gradient());
   return *grad_sq_;

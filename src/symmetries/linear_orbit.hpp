@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
+#include "symmetries/scale_model.hpp"
 #include "symport/symmetries/orbit.hpp"
 
 namespace symport {
@@ -53,6 +55,10 @@ class LinearOrbit : public BasicOrbit<Scalar> {
   VectorOf<Scalar> pulled_gradient();
   /// H v; gives Phi on the way.
   VectorOf<Scalar> pulled_hessian_gradient();
+  /// How J and Phi depend on scales of blocks of the parameters which the action keeps apart,
+  /// counted from the current point, (W3): one Hessian-vector product for every block. Entry i
+  /// belongs to block[i].
+  ScaleModel scale_model(const std::vector<Index>& block, Matrix exponents);
 
  private:
   VectorOf<Scalar> start_, start_gradient_;

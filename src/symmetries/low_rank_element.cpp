@@ -2,6 +2,7 @@
 #include "symmetries/low_rank_element.hpp"
 
 #include <Eigen/QR>
+#include <cmath>
 
 #include "core/dense.hpp"
 #include "symport/core/gemm.hpp"
@@ -100,71 +101,79 @@ MatrixOf<Scalar> LowRankElement<Scalar>::inverse_factor() const {
 }
 
 template <Real Scalar>
+LowRankElement<Scalar> LowRankElement<Scalar>::times(double f) const {
+  LowRankElement product = *this;
+  product.factor_ *= static_cast<Scalar>(f);
+  product.invertible_ = product.invertible_ && std::isnormal(product.factor_);
+  return product;
+}
+
+template <Real Scalar>
 void LowRankElement<Scalar>::apply(MatrixOut<Scalar> X) const {
-  if (identity()) return;
-  if (T_->dense()) {
+  if (dense()) {
     const MatrixOf<Scalar> old = X;
     multiply<Scalar>(scale_, false, T_->U(), false, old, 1, X);
-    return;
+  } else if (T_) {
+    MatrixOf<Scalar> inner(rank(), X.cols());
+    multiply<Scalar>(1, true, T_->V(), false, X, 0, inner);
+    multiply<Scalar>(scale_, false, T_->U(), false, inner, 1, X);
   }
-  MatrixOf<Scalar> inner(rank(), X.cols());
-  multiply<Scalar>(1, true, T_->V(), false, X, 0, inner);
-  multiply<Scalar>(scale_, false, T_->U(), false, inner, 1, X);
+  if (factor_ != Scalar(1)) X *= factor_;
 }
 
 template <Real Scalar>
 void LowRankElement<Scalar>::apply_transposed(MatrixOut<Scalar> X) const {
-  if (identity()) return;
-  if (T_->dense()) {
+  if (dense()) {
     const MatrixOf<Scalar> old = X;
     multiply<Scalar>(scale_, true, T_->U(), false, old, 1, X);
-    return;
+  } else if (T_) {
+    MatrixOf<Scalar> inner(rank(), X.cols());
+    multiply<Scalar>(1, true, T_->U(), false, X, 0, inner);
+    multiply<Scalar>(scale_, false, T_->V(), false, inner, 1, X);
   }
-  MatrixOf<Scalar> inner(rank(), X.cols());
-  multiply<Scalar>(1, true, T_->U(), false, X, 0, inner);
-  multiply<Scalar>(scale_, false, T_->V(), false, inner, 1, X);
+  if (factor_ != Scalar(1)) X *= factor_;
 }
 
 template <Real Scalar>
 void LowRankElement<Scalar>::apply_inverse(MatrixOut<Scalar> X) const {
-  if (identity()) return;
-  if (T_->dense()) {
+  if (dense()) {
     const MatrixOf<Scalar> old = X;
     multiply<Scalar>(1, false, core_, false, old, 0, X);
-    return;
+  } else if (T_) {
+    MatrixOf<Scalar> inner(rank(), X.cols()), solved(rank(), X.cols());
+    multiply<Scalar>(1, true, T_->V(), false, X, 0, inner);
+    multiply<Scalar>(1, false, core_, false, inner, 0, solved);
+    multiply<Scalar>(-scale_, false, T_->U(), false, solved, 1, X);
   }
-  MatrixOf<Scalar> inner(rank(), X.cols()), solved(rank(), X.cols());
-  multiply<Scalar>(1, true, T_->V(), false, X, 0, inner);
-  multiply<Scalar>(1, false, core_, false, inner, 0, solved);
-  multiply<Scalar>(-scale_, false, T_->U(), false, solved, 1, X);
+  if (factor_ != Scalar(1)) X /= factor_;
 }
 
 template <Real Scalar>
 void LowRankElement<Scalar>::apply_inverse_transposed(MatrixOut<Scalar> X) const {
-  if (identity()) return;
-  if (T_->dense()) {
+  if (dense()) {
     const MatrixOf<Scalar> old = X;
     multiply<Scalar>(1, true, core_, false, old, 0, X);
-    return;
+  } else if (T_) {
+    MatrixOf<Scalar> inner(rank(), X.cols()), solved(rank(), X.cols());
+    multiply<Scalar>(1, true, T_->U(), false, X, 0, inner);
+    multiply<Scalar>(1, true, core_, false, inner, 0, solved);
+    multiply<Scalar>(-scale_, false, T_->V(), false, solved, 1, X);
   }
-  MatrixOf<Scalar> inner(rank(), X.cols()), solved(rank(), X.cols());
-  multiply<Scalar>(1, true, T_->U(), false, X, 0, inner);
-  multiply<Scalar>(1, true, core_, false, inner, 0, solved);
-  multiply<Scalar>(-scale_, false, T_->V(), false, solved, 1, X);
+  if (factor_ != Scalar(1)) X /= factor_;
 }
 
 template <Real Scalar>
 void LowRankElement<Scalar>::apply_inverse_right(MatrixOut<Scalar> A) const {
-  if (identity()) return;
-  if (T_->dense()) {
+  if (dense()) {
     const MatrixOf<Scalar> old = A;
     multiply<Scalar>(1, false, old, false, core_, 0, A);
-    return;
+  } else if (T_) {
+    MatrixOf<Scalar> inner(A.rows(), rank()), solved(A.rows(), rank());
+    multiply<Scalar>(1, false, A, false, T_->U(), 0, inner);
+    multiply<Scalar>(1, false, inner, false, core_, 0, solved);
+    multiply<Scalar>(-scale_, false, solved, true, T_->V(), 1, A);
   }
-  MatrixOf<Scalar> inner(A.rows(), rank()), solved(A.rows(), rank());
-  multiply<Scalar>(1, false, A, false, T_->U(), 0, inner);
-  multiply<Scalar>(1, false, inner, false, core_, 0, solved);
-  multiply<Scalar>(-scale_, false, solved, true, T_->V(), 1, A);
+  if (factor_ != Scalar(1)) A /= factor_;
 }
 
 template class LowRankMatrix<float>;

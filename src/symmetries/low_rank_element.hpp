@@ -39,8 +39,8 @@ class LowRankMatrix {
   Matrix inner_;
 };
 
-/// The element g = I + scale U V' of GL(d) with its exact inverse (Woodbury), (G7),
-/// g^-1 = I - scale U (I + scale V'U)^-1 V'. The r x r inverse is computed in double.
+/// The element g = f (I + scale U V') of GL(d), f > 0, with its exact inverse (Woodbury), (G7),
+/// g^-1 = (I - scale U (I + scale V'U)^-1 V') / f. The r x r inverse is computed in double.
 ///
 /// A default-constructed element is the identity of any order.
 template <Real Scalar>
@@ -49,12 +49,17 @@ class LowRankElement {
   LowRankElement() = default;
   LowRankElement(std::shared_ptr<const LowRankMatrix<Scalar>> T, double scale);
 
-  bool identity() const { return !T_; }
+  /// f g
+  LowRankElement times(double f) const;
+
+  bool identity() const { return !T_ && factor_ == Scalar(1); }
   /// False when g is singular to working precision; the element must then not be used.
   bool invertible() const { return invertible_; }
   Index rank() const { return T_ ? T_->rank() : 0; }
   bool dense() const { return T_ && T_->dense(); }
-  /// A and V of g^-1 = I - A V', unless the element is dense or the identity.
+  /// f = 1: g is I and something of low rank.
+  bool near_identity() const { return factor_ == Scalar(1); }
+  /// A and V of g^-1 = I - A V', unless the element is dense, the identity, or f is not 1.
   MatrixOf<Scalar> inverse_factor() const;
   const MatrixOf<Scalar>& V() const { return T_->V(); }
 
@@ -69,6 +74,7 @@ class LowRankElement {
  private:
   std::shared_ptr<const LowRankMatrix<Scalar>> T_;
   Scalar scale_ = 0;
+  Scalar factor_ = 1;      ///< f
   MatrixOf<Scalar> core_;  ///< (I + scale V'U)^-1; for a dense T it is g^-1
   bool invertible_ = true;
 };

@@ -86,6 +86,11 @@ bool MatrixOrbit::move(double length) {
   return length == 0.0;
 }
 
+void MatrixOrbit::restart() {
+  base_element_.setIdentity();
+  place(base_element_);
+}
+
 bool MatrixOrbit::jump(const Matrix& g) {
   if (!place(g)) {
     place(base_element_);

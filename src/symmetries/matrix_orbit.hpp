@@ -19,6 +19,7 @@ class MatrixOrbit : public BasicOrbit<double> {
   double curvature() override;
   double aim(const Slope& slope) override;
   bool move(double length) override;
+  void restart() override;
   bool randomize(Random& random, double spread) override;
   bool compact() const override { return symmetry_.compact(); }
   double condition() const override;

@@ -14,6 +14,7 @@
 #include "objectives/plain_curvature.hpp"
 #include "symmetries/hidden_units.hpp"
 #include "symmetries/linear_orbit.hpp"
+#include "symmetries/network_blocks.hpp"
 #include "symmetries/network_requirements.hpp"
 #include "symmetries/scale_units.hpp"
 #include "symmetries/scaled_curvature.hpp"
@@ -94,9 +95,30 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
 
   void commit(Out<Scalar> w) override { scale_units<Scalar>(network_, scales_, this->start(), w); }
 
+  void restart() override {
+    for (Vector& s : scales_) s.setOnes();
+    base_ = scales_;
+    scales_changed();
+  }
+
   bool has_candidates() const override { return true; }
-  std::vector<Candidate> candidates(const Worth&) override {
-    return {{"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
+  std::vector<Candidate> candidates(const Worth& worth) override {
+    std::vector<Candidate> all{
+        {"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
+    const std::vector<NetworkBlock> blocks = network_blocks(network_);
+    std::vector<bool> scaled(static_cast<std::size_t>(network_.layers()) + 1, true);
+    scaled.front() = scaled.back() = false;
+    for (const bool units : {true, false}) {
+      if (!go_to_scales(units, {})) continue;
+      const std::optional<Vector> log_c = best_scales(
+          this->scale_model(block_of_entries(network_, blocks), block_exponents(blocks, scaled)),
+          worth);
+      if (!log_c) continue;
+      const Vector c = log_c->array().exp();
+      all.push_back({units ? "white units" : "scaled layers", false,
+                     [this, units, c](double) { return go_to_scales(units, c); }});
+    }
+    return all;
   }
 
   bool randomize(Random& random, double spread) override {
@@ -141,6 +163,37 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   static int best_end(double r, double c) {
     if (r == 0.0 && c == 0.0) return 0;
     return c >= r ? 1 : -1;
+  }
+
+  /// The diagonal of a white gauge, (W7): every unit's states get the length 1 (`units`), and then
+  /// the layers the scales c (empty: 1). Units whose states are 0 keep their scale.
+  bool go_to_scales(bool units, const Vector& c) {
+    base_ = scales_;
+    if (units && unit_lengths_.empty()) {
+      MlpStates<Scalar> at_start;
+      mlp_.forward(this->start(), at_start);
+      this->charge_states(0.5);
+      for (Index m = 1; m < network_.layers(); ++m) {
+        unit_lengths_.push_back(mlp_.h(m, at_start)
+                                    .topRows(network_.width(m))
+                                    .template cast<double>()
+                                    .rowwise()
+                                    .norm());
+      }
+    }
+    for (Index m = 1; m < network_.layers(); ++m) {
+      Vector& s = scales_[at(m)];
+      s.setOnes();
+      if (units) {
+        const Vector& length = unit_lengths_[at(m)];
+        const double shortest = 1e-3 * length.maxCoeff();
+        if (shortest > 0.0) s = length.cwiseMax(shortest).cwiseInverse();
+      }
+      if (c.size() > 0) s *= c[m - 1];
+    }
+    const bool inside = stay_inside();
+    base_ = scales_;
+    return inside;
   }
 
   /// Every unit to the end of [1/kappa, kappa] that is best for it, bottom-up.
@@ -275,6 +328,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   std::optional<double> start_loss_;
   // One vector per hidden layer.
   std::vector<Vector> scales_, base_, direction_;
+  std::vector<Vector> unit_lengths_;     ///< of the rows of h_m at the start; empty: not known yet
   std::vector<Vector> column_energies_;  ///< c at s = 1
   double last_bias_energy_ = 0.0;
   std::vector<Vector> row_energies_;  ///< r at the current scales of the layer below

@@ -27,8 +27,8 @@ std::pair<Matrix, Matrix> best_matrix(const Matrix& N, double kappa) {
 
 /// A sum of powers of s is convex in log s, so largest at an end. The upper one where both are, and
 /// 1 without a gradient.
-Vector best_scales(const std::vector<SlotPlace>& places, const std::vector<Matrix>& squares,
-                   double kappa) {
+Vector best_ends(const std::vector<SlotPlace>& places, const std::vector<Matrix>& squares,
+                 double kappa) {
   Vector above = Vector::Zero(places.front().n), below = above;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const double factor = std::pow(kappa, -2.0 * places[i].exponent);
@@ -223,9 +223,9 @@ bool SlotOrbit<Scalar>::randomize(Random& random, double spread) {
 }
 
 template <Real Scalar>
-std::vector<Candidate> SlotOrbit<Scalar>::candidates(const Worth&) {
-  if (action_->compact()) return {};
-  return {{"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
+void SlotOrbit<Scalar>::restart() {
+  base_ = action_->identity();
+  place(base_);
 }
 
 template <Real Scalar>
@@ -241,7 +241,7 @@ bool SlotOrbit<Scalar>::go_to_ends(double kappa) {
       for (const SlotPlace& place : action_->places(k)) {
         squares.push_back(slot_product(place, G.data(), G.data(), true));
       }
-      best.g[k] = best_scales(action_->places(k), squares, kappa);
+      best.g[k] = best_ends(action_->places(k), squares, kappa);
       best.inverse[k] = best.g[k].cwiseInverse();
     } else {
       continue;

@@ -30,8 +30,12 @@ class SlotOrbit final : public LinearOrbit<Scalar> {
   double grad_sq() override;
   double aim(const Slope& slope) override;
   bool move(double length) override;
+  void restart() override;
   bool randomize(Random& random, double spread) override;
   bool has_candidates() const override { return !action_->compact(); }
+  /// Where there are groups GL: the two white gauges, (W6), in which all direct slots of a group
+  /// together have orthonormal rows, or all dual ones, each with the best scales by (W3). The
+  /// largest gradient within a bound, (F11), is then for a given bound alone.
   std::vector<Candidate> candidates(const Worth& worth) override;
   bool compact() const override { return action_->compact(); }
   double condition() const override { return action_->condition(element_); }
@@ -45,6 +49,12 @@ class SlotOrbit final : public LinearOrbit<Scalar> {
   /// False when the element is not usable; it is then the base again.
   bool place(GroupElement g);
   bool go_to_ends(double kappa);
+  /// The white gauge of direct or dual slots; nothing where none has a number in it.
+  std::optional<GroupElement> white_element(bool direct) const;
+  /// Base <- current <- this element, with group k of GL times its entry of c.
+  bool go_scaled(GroupElement g, const Vector& c);
+  /// How J and Phi depend on such c at the current point.
+  ScaleModel group_scale_model();
   void need_gram_matrices();
   void add_gradient_directions(const Slope& slope);
   Vector current(const VectorOf<Scalar>& covector) const;

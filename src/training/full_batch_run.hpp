@@ -47,7 +47,14 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   double rate() const { return rate_; }  ///< of the update that comes next
   /// Whether to teleport now: t is in K, and an update will follow.
   bool is_due(const Schedule& K) const {
-    return at.step < options_.max_steps && !this->stopping() && K.contains(at.step);
+    if (at.step >= options_.max_steps || this->stopping()) return false;
+    return K.automatic() ? this->probe_is_due(options_.max_steps) : K.contains(at.step);
+  }
+  /// The plan as it is now: an automatic schedule asks a teleport to pay for itself.
+  Teleportation<Scalar> now(const Teleportation<Scalar>& plan) const {
+    Teleportation<Scalar> current = plan;
+    if (plan.schedule.automatic()) current.pays_for = this->probe_cost_in_steps();
+    return current;
   }
 
   /// The steps that follow, as far as a teleport is rehearsed.

@@ -81,6 +81,17 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     });
   }
 
+  /// Whether an automatic schedule tries a teleport before this update.
+  bool probes(const Schedule& K) const {
+    return K.automatic() && this->probe_is_due(options_.epochs * batches_.count());
+  }
+  /// The plan as it is now: an automatic schedule asks a teleport to pay for itself.
+  Teleportation<Scalar> now(const Teleportation<Scalar>& plan) const {
+    Teleportation<Scalar> current = plan;
+    if (plan.schedule.automatic()) current.pays_for = this->probe_cost_in_steps();
+    return current;
+  }
+
   /// w <- w - u(gradient of L(X_i, w)), X_i these samples
   void update(std::span<const Index> samples) {
     const BasicOptimizer<Scalar>& rule = round_trip_now() ? optimizer_ : rule_of(optimizer_);

@@ -53,6 +53,24 @@ void transport_state(const BasicSymmetry<Scalar>& symmetry, const BasicOrbit<Sca
   }
 }
 
+/// Rehearses an accepted teleport from `plain` to w, and takes it back where something speaks
+/// against it.
+template <Real Scalar>
+void rehearse_or_return(const Outlook<Scalar>& outlook, const BasicOptimizer<Scalar>& optimizer,
+                        Branch<Scalar>& plain, Out<Scalar> w, OptimizerState<Scalar>& state,
+                        Certificate& certificate) {
+  RehearsalOutcome rehearsed{.objection = "the loss is at rounding level"};
+  if (!certificate.at_rounding_level()) {
+    rehearsed = rehearse<Scalar>(outlook, optimizer, plain, {w, state});
+  }
+  certificate.evaluations += rehearsed.evaluations * outlook.gradient_cost;
+  if (rehearsed.objection.empty()) return;
+  w = plain.w;
+  state = std::move(plain.state);
+  certificate.accepted = false;
+  certificate.reason = std::move(rehearsed.objection);
+}
+
 }  // namespace
 
 template <Real Scalar>
@@ -65,6 +83,14 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
       plan.state == StatePolicy::transport && require_transport(*plan.symmetry, state);
   const OrbitOrReason<Scalar> orbit = plan.symmetry->orbit(objective, w);
   if (!orbit) return refused_certificate<Scalar>(objective, w, orbit.reason());
+  const ObjectiveKind kind = plan.objective.value_or(default_objective(optimizer));
+  if (plan.pays_for > 0.0 && (plan.own_objective || (kind != ObjectiveKind::predicted_decrease &&
+                                                     kind != ObjectiveKind::decrement))) {
+    throw InvalidArgument("teleport.objective",
+                          plan.own_objective ? "an own one" : std::string(to_string(kind)),
+                          "predicted_decrease or decrement with the schedule auto, which compares "
+                          "decreases of the loss");
+  }
   double previews = 0.0;
   NextStep<Scalar> next_step;
   if (!optimizer.plain_gradient_step() && !optimizer.automatic_rate()) {
@@ -73,14 +99,14 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
       optimizer.preview(objective, at, gradient, learning_rate, state, u);
     };
   }
-  const ObjectiveKind objective_kind = plan.objective.value_or(default_objective(optimizer));
   std::optional<double> cap = plan.cap;
-  if (!cap && !plan.own_objective) cap = usual_cap(objective_kind, optimizer);
-  const CriterionOptions criterion{.objective = objective_kind,
+  if (!cap && !plan.own_objective) cap = usual_cap(kind, optimizer);
+  const CriterionOptions criterion{.objective = kind,
                                    .own_objective = plan.own_objective,
                                    .learning_rate = learning_rate,
                                    .bound = plan.bound,
-                                   .cap = cap};
+                                   .cap = cap,
+                                   .pays_for = plan.pays_for};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
   std::optional<Branch<Scalar>> plain;
@@ -95,21 +121,7 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   } else if (transported) {
     transport_state(*plan.symmetry, *orbit, w.size(), state);
   }
-  if (plain) {
-    RehearsalOutcome rehearsed;
-    if (certificate.at_rounding_level()) {
-      rehearsed.objection = "the loss is at rounding level";
-    } else {
-      rehearsed = rehearse<Scalar>(outlook, optimizer, *plain, {w, state});
-    }
-    certificate.evaluations += rehearsed.evaluations * outlook.gradient_cost;
-    if (!rehearsed.objection.empty()) {
-      w = plain->w;
-      state = std::move(plain->state);
-      certificate.accepted = false;
-      certificate.reason = std::move(rehearsed.objection);
-    }
-  }
+  if (plain) rehearse_or_return<Scalar>(outlook, optimizer, *plain, w, state, certificate);
   return certificate;
 }
 

@@ -17,15 +17,16 @@ RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
   }
   MinibatchRun<Scalar> run(objective, source, split, optimizer, w, options);
   while (run.goes_on()) {
-    const bool teleports = plan.schedule.contains(run.at.epoch);  // t in K
+    const bool scheduled = plan.schedule.contains(run.at.epoch);  // t in K
     const std::vector<Index> order = run.batches().order(run.at.epoch);
     while (run.in_epoch()) {
       const Index i = run.at.batch;
-      if (teleports && i < options.teleport_batches) {  // i < B: w <- g.w on X_i
+      // i < B: w <- g.w on X_i
+      if ((scheduled && i < options.teleport_batches) || run.probes(plan.schedule)) {
         const auto samples = run.batches().batch(order, i, options.teleport_batch_size);
         run.teleport(samples, [&](const BatchObjective<Scalar>& on_batch) {
-          return teleport_in_training<Scalar>(on_batch, optimizer, run.rate(), plan, run.random,
-                                              run.at.optimizer, w,
+          return teleport_in_training<Scalar>(on_batch, optimizer, run.rate(), run.now(plan),
+                                              run.random, run.at.optimizer, w,
                                               run.outlook(order, samples.size()));
         });
       }

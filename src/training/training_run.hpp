@@ -54,6 +54,30 @@ class TrainingRun {
     }
   }
 
+  /// Whether a run with an automatic schedule tries a teleport now: after one that was refused, in
+  /// steps 1, 2, 4, ... apart, and never where the refused ones would cost more than a twentieth of
+  /// the run, whose `planned_steps` may all be before it. All of it follows from the certificates,
+  /// which a checkpoint has.
+  bool probe_is_due(Index planned_steps) const {
+    if (at.step < 1) return false;  // nothing to compare with
+    Index gap = 1;
+    double refused = 0.0;
+    for (const Certificate& c : at.teleports) {
+      gap = c.accepted ? 1 : 2 * gap;
+      if (!c.accepted) refused += c.evaluations;
+    }
+    if (!at.teleports.empty() && at.step < at.teleports.back().step + gap) return false;
+    const double run = std::max(at.evaluations, static_cast<double>(planned_steps));
+    return refused + probe_cost() <= largest_probing_share * run;
+  }
+  /// What the next probe will cost, in steps: the last one's, or a guess.
+  double probe_cost_in_steps() const {
+    double spent = 0.0;
+    for (const Certificate& c : at.teleports) spent += c.evaluations + (c.accepted ? 1.0 : 0.0);
+    const double plain = (at.evaluations - spent) / std::max(1.0, static_cast<double>(at.step));
+    return probe_cost() / std::max(1.0, plain);
+  }
+
   bool resumed() const { return setting_.checkpoints.resume != nullptr; }
   bool stopping() const { return stopping_; }  ///< the watcher said so
   void end(RunStatus status) { end_ = status; }
@@ -129,6 +153,13 @@ class TrainingRun {
   TrainingClock clock_;
 
  private:
+  static constexpr double largest_probing_share = 0.05;
+  static constexpr double first_probe_cost = 10.0;  ///< in gradients
+
+  double probe_cost() const {
+    return at.teleports.empty() ? first_probe_cost : at.teleports.back().evaluations;
+  }
+
   bool keeps_points() const { return setting_.trace && w_.size() <= Trace::max_point_dimension; }
   Vector point() const { return keeps_points() ? Vector(w_.template cast<double>()) : Vector(); }
 

@@ -18,6 +18,7 @@ namespace symport {
 ///   0..40:10       0, 10, 20, 30, 40 (both ends included; `a..b` alone steps by 1)
 ///   every:100      0, 100, 200, ...
 ///   every:100+99   99, 199, 299, ...
+///   auto           whenever it pays: the run decides, by what teleports have brought so far
 class Schedule {
  public:
   /// The empty set.
@@ -25,10 +26,12 @@ class Schedule {
   /// Throws InvalidArgument that points at the first wrong character.
   static Schedule parse(std::string_view text);
 
+  /// False for every t if the run decides.
   bool contains(Index t) const;
   /// The first step after t, if there is one.
   std::optional<Index> next_after(Index t) const;
-  bool empty() const { return ranges_.empty(); }
+  bool automatic() const { return automatic_; }
+  bool empty() const { return ranges_.empty() && !automatic_; }
   /// The text form, which `parse` reads back.
   std::string to_string() const;
 
@@ -41,11 +44,14 @@ class Schedule {
   };
   friend Schedule every(Index period, Index offset);
   friend Schedule at(std::vector<Index> steps);
+  friend Schedule when_it_pays();
   std::vector<Range> ranges_;
+  bool automatic_ = false;
 };
 
 Schedule every(Index period, Index offset = 0);
 Schedule at(std::vector<Index> steps);
 inline Schedule never() { return {}; }
+Schedule when_it_pays();
 
 }  // namespace symport

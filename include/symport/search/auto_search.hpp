@@ -6,7 +6,8 @@
 namespace symport {
 
 /// The best search for the symmetry, each with its defaults: the scan on a circle, the closed form
-/// where there is one, else the ascent.
+/// where there is one, and the ascent where there is none or where no point that it knows is better
+/// than the start; the reason then says so.
 class AutoSearch final : public Search {
  public:
   std::string_view name() const override { return "auto"; }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "symport/search/teleport_objective.hpp"
+#include "symport/symmetries/candidate.hpp"
 
 namespace symport {
 
@@ -23,6 +25,9 @@ struct CriterionOptions {
   /// model sees one direction and two derivatives only. Unset: that of the objective
   /// (`default_cap`). Infinity: none.
   std::optional<double> cap = std::nullopt;
+  /// The objective at a candidate, a decrease of the loss, must exceed twice what this many plain
+  /// steps bring by (D13). 0: any improvement will do.
+  double pays_for = 0.0;
 
   const TeleportObjective& chosen() const {
     return own_objective ? *own_objective : teleport_objective(objective);
@@ -38,8 +43,13 @@ class Criterion {
   /// of loss `loss` (NaN: unknown; objectives believe any value then). `here` has the learning rate
   /// of the options and must outlive the criterion. Throws InvalidArgument for a negative or
   /// non-finite rate, a non-positive bound or cap.
+  ///
+  /// `start_curvature` is lambda_max at the start: it is asked for once, when the first point
+  /// beyond the cap is compared with it, which few searches need. Without it, `begin` measures
+  /// that.
   Criterion(const CriterionOptions& options, PointMeasures& here,
-            double loss = std::numeric_limits<double>::quiet_NaN());
+            double loss = std::numeric_limits<double>::quiet_NaN(),
+            std::function<double()> start_curvature = {});
 
   /// The objective at the current point; NaN where it is undefined.
   double value() { return objective_.value(here_); }
@@ -48,12 +58,17 @@ class Criterion {
   /// The objective at a point of which J and Phi are known, and whose steps have the effective rate
   /// of the current one; NaN when more must be known.
   double worth(double grad_sq, double curvature);
+  /// Everything about such points that an orbit may want to know.
+  Worth preference();
+  /// Whether a point of this value is worth going to: (D13), where that is asked for.
+  bool pays(double value) const;
+  bool must_pay() const { return pays_for_ > 0.0; }
   /// Whether a point of value `a` is preferred to one of value `b`: it must be finite, and a point
   /// without a value is worse than any that has one.
   static bool better(double a, double b);
 
   /// Remembers what other points are compared with: the value at the start, which it returns, and,
-  /// with a cap, lambda_max and the next loss there.
+  /// with a cap, the next loss there.
   double begin();
   /// Whether bound and cap hold at the current point.
   bool allows();
@@ -69,8 +84,11 @@ class Criterion {
   double bound_;
   double cap_;  ///< infinity: none
   std::optional<double> largest_value_;
+  double loss_;
+  double pays_for_;
   double start_value_ = std::numeric_limits<double>::quiet_NaN();
-  double start_curvature_ = 0.0;
+  std::function<double()> ask_start_curvature_;
+  std::optional<double> start_curvature_;
   double start_next_loss_ = 0.0;
 };
 

@@ -46,6 +46,9 @@ class Orbit {
   virtual bool move(double length) = 0;
   /// Current <- base.
   void back() { move(0.0); }
+  /// Base <- current <- the start. Of orbits that have candidates; elsewhere the current point goes
+  /// to the base.
+  virtual void restart() { back(); }
 
   /// Length after which `move` comes round again; 0 unless the group is a circle.
   virtual double period() const { return 0.0; }

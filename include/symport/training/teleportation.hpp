@@ -43,6 +43,7 @@ struct Teleportation {
   /// Steps that both branches take before a teleport is committed, at most up to the next one; see
   /// `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step alone decides.
   Index rehearsal = 0;
+  double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
 };
 
 /// The objective when none is given: `decrement` for an optimizer that finds its own rate, else

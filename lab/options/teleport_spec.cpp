@@ -78,8 +78,9 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::state, as_one_of(states(), &StateEntry::policy)),
        row({"rehearsal", "N",
             "steps that are tried with and without a teleport before it is accepted; 0: only the "
-            "next step decides, as in the paper (default: 20 for gd and "
-            "for mini-batches, otherwise 100; 0 for the searches fixed and blind)"},
+            "next step decides, as in the paper (default: 20 for gd and for mini-batches, "
+            "otherwise "
+            "100; 0 for --teleport auto and for the searches fixed and blind)"},
            &S::rehearsal, as_whole())});
   return table;
 }
@@ -141,7 +142,8 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
   if (!spec.how.objective && spec.how.search == "fixed") {
     spec.how.objective = ObjectiveKind::gradient_norm;
   }
-  if (spec.how.state == StatePolicy::transport && !plan.symmetry->transports(StateKind::cotangent)) {
+  if (spec.how.state == StatePolicy::transport &&
+      !plan.symmetry->transports(StateKind::cotangent)) {
     throw OptionError("state", fmt::format("found 'transport', which the symmetry {} cannot; "
                                            "allowed is keep, reset",
                                            spec.symmetry));

@@ -32,10 +32,13 @@ const OptionTable<TeleportSpec>& teleport_options();
 std::unique_ptr<Search> resolve_search(TeleportSpec& spec);
 
 /// The steps that a run with this optimizer rehearses unless `spec` says so: none where the search
-/// makes no checks either. Of `spec` the search is known.
+/// makes no checks either, and none with an automatic schedule, which may cost next to nothing. Of
+/// `spec` the search is known.
 template <Real Scalar>
-Index usual_rehearsal_of(const TeleportSpec& spec, const BasicOptimizer<Scalar>& optimizer) {
-  return find_entry(searches(), spec.search).checked ? usual_rehearsal(optimizer) : 0;
+Index usual_rehearsal_of(const TeleportSpec& spec, const Schedule& schedule,
+                         const BasicOptimizer<Scalar>& optimizer) {
+  const bool checked = find_entry(searches(), spec.search).checked;
+  return checked && !schedule.automatic() ? usual_rehearsal(optimizer) : 0;
 }
 
 /// The same of a network, which has several symmetries.

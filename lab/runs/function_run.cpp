@@ -104,7 +104,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
     spec.how.objective = find_entry(searches(), spec.how.search).objective(*run.optimizer);
   }
   if (!spec.how.cap) spec.how.cap = usual_cap(*spec.how.objective, *run.optimizer);
-  if (!spec.how.rehearsal) spec.how.rehearsal = usual_rehearsal_of(spec.how, *run.optimizer);
+  if (!spec.how.rehearsal)
+    spec.how.rehearsal = usual_rehearsal_of(spec.how, spec.teleport, *run.optimizer);
   return run;
 }
 

@@ -77,7 +77,7 @@ TEST(LearningRate, RefusesBadInputByField) {
     }
   }
   EXPECT_THROW(LearningRate(0.0), InvalidArgument);
-  EXPECT_THROW(LearningRate(std::numeric_limits<double>::infinity()), InvalidArgument);
+  EXPECT_THROW(LearningRate{std::numeric_limits<double>::infinity()}, InvalidArgument);
 }
 
 TEST(LearningRate, RefusesPeriodsBelowOne) {

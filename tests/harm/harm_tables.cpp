@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The harm grid (docs/safety.md): harm_tables [functions|networks] [defaults|unguarded|noise]
+// The tables of docs/safety.md: harm_tables [functions|networks] [defaults|unguarded|noise] [SEEDS]
 // [SEEDS]
 #include <cstdlib>
 #include <iostream>

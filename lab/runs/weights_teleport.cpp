@@ -33,15 +33,18 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
   const MlpObjective<Scalar> objective = for_option(
       "batch", [&] { return MlpObjective<Scalar>(network, loss, samples.X, targets_of(samples)); });
   const TeleportPlan<Scalar> plan = plan_teleport<Scalar>(spec.how);
-  const auto optimizer = make_optimizer<Scalar>("gd", !spec.learning_rate, w.size());
-  Random random(spec.seed);
-  auto state = optimizer->init(w.size());
   WeightsTeleportResult result{spec, {}, plan.symmetry->loss_invariant(), {}};
   result.spec.how = plan.spec;
   result.spec.loss = loss;
   result.certificate = for_symmetry([&] {
-    return teleport_in_training<Scalar>(objective, *optimizer, spec.learning_rate.value_or(1.0),
-                                        plan.teleportation(never()), random, state, w);
+    return teleport<Scalar>(objective, w,
+                            {.symmetry = plan.symmetry.get(),
+                             .search = plan.search.get(),
+                             .learning_rate = spec.learning_rate,
+                             .objective = plan.spec.how.objective,
+                             .bound = plan.spec.how.bound,
+                             .cap = plan.spec.how.cap,
+                             .seed = spec.seed});
   });
   result.model = mlp_arrays<Scalar>(network, w);
   return result;

@@ -76,6 +76,7 @@
 #include "symport/symmetries/change_of_variables.hpp"
 #include "symport/symmetries/factor_pair.hpp"
 #include "symport/symmetries/general_linear.hpp"
+#include "symport/symmetries/group_element.hpp"
 #include "symport/symmetries/linear_data.hpp"
 #include "symport/symmetries/linear_network.hpp"
 #include "symport/symmetries/matrix_symmetry.hpp"

@@ -5,6 +5,7 @@
 
 #include "symmetries/slot_place.hpp"
 #include "symport/core/random.hpp"
+#include "symport/symmetries/group_element.hpp"
 
 namespace symport {
 

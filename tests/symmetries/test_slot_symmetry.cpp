@@ -182,15 +182,20 @@ TEST(Noether, FindsSmallMistakes) {
   EXPECT_FALSE(model.symmetry().orbit(*model.objective, w));
   model.groups[0].slots[2].charge = -2.0;
   EXPECT_TRUE(bool(model.symmetry().orbit(*model.objective, w)));
-  const auto problem =
-      testing::random_problem<double>({3, 4, 2}, "gelu", "cross_entropy", true, 5, random);
-  const Mlp& network = problem.objective.network();
-  const auto refused =
-      SlotSymmetry<double>(network.layout(), hidden_unit_groups(network, GroupKind::scaling),
-                           "rescaling")
-          .orbit(problem.objective, problem.w);
-  EXPECT_FALSE(refused);
-  EXPECT_THAT(refused.reason(), HasSubstr("rescaling: this is not a symmetry of your loss"));
+  const auto refused_in = [&](auto number) {
+    using Scalar = decltype(number);
+    const auto problem =
+        testing::random_problem<Scalar>({3, 4, 2}, "gelu", "cross_entropy", true, 5, random);
+    const Mlp& network = problem.objective.network();
+    const auto refused =
+        SlotSymmetry<Scalar>(network.layout(), hidden_unit_groups(network, GroupKind::scaling),
+                             "rescaling")
+            .orbit(problem.objective, problem.w);
+    EXPECT_FALSE(refused);
+    EXPECT_THAT(refused.reason(), HasSubstr("rescaling: this is not a symmetry of your loss"));
+  };
+  refused_in(1.0);
+  refused_in(1.0F);
 }
 
 // Where large residuals cancel in the gradient it is rounding, and so is what Noether's test makes

@@ -7,6 +7,7 @@
 
 #include "symport/core/parameter_layout.hpp"
 #include "symport/objectives/mlp.hpp"
+#include "symport/symmetries/group_element.hpp"
 #include "symport/symmetries/slot_group.hpp"
 #include "symport/symmetries/symmetry.hpp"
 

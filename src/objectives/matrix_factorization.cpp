@@ -36,8 +36,8 @@ MatrixFactorization MatrixFactorization::conditioned(Index rows, Index cols, Ind
     throw InvalidArgument("condition", fmt::format("{}", condition), "a finite number >= 1");
   }
   if (rank < 1 || rank > std::min(rows, cols)) {
-    throw InvalidArgument("rank", fmt::format("{}", rank),
-                          fmt::format("a whole number from 1 to {}, the smaller side of a {} x {} "
+    throw InvalidArgument("rank", fmt::format("rank {}", rank),
+                          fmt::format("a rank from 1 to {}, the smaller side of a {} x {} "
                                       "matrix with that many singular values",
                                       std::min(rows, cols), rows, cols));
   }

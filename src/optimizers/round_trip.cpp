@@ -67,7 +67,9 @@ RoundTrip<Scalar>::RoundTrip(const BasicObjective<Scalar>& objective,
   const auto usual = gauge.usual();
   if (!options_.gauge.damping) options_.gauge.damping = usual.damping;
   const double amplification = rule_->automatic_rate() ? 1.0 : rule_->amplification();
-  usual_rate_ = amplification > 0.0 ? usual.theta / amplification : usual_adaptive_rate;
+  // To six places: 1/(1 - 0.9) is not quite 10.
+  usual_rate_ = amplification > 0.0 ? std::round(1e6 * usual.theta / amplification) / 1e6
+                                    : usual_adaptive_rate;
 }
 
 template <Real Scalar>

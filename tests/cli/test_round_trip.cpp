@@ -88,8 +88,9 @@ TEST(RoundTripOption, WithTeleportHappensThereOnly) {
   const auto losses = [&](const Words& how) {
     Words words = blobs.train({"--batch", "12", "--epochs", "2", "--lr", "0.1"});
     words.insert(words.end(), how.begin(), how.end());
+    const json run = result_of(words);
     std::vector<double> list;
-    for (const json& row : result_of(words)["epochs"]) list.push_back(row["train_loss"]);
+    for (const json& row : run["epochs"]) list.push_back(row["train_loss"]);
     return list;
   };
   const auto plain = losses({});
@@ -139,7 +140,7 @@ TEST(RoundTripOption, SaysWhatDoesNotFit) {
   refused(blobs.train({"--round-trip=first"}), "--round-trip: found 'first', allowed is all, last");
   refused(blobs.train({"--round-trip", "--optimizer", "newton"}), "--optimizer: ");
   refused({"optimize", "rosenbrock", "--round-trip"}, "--round-trip: ");
-  refused({"optimize", "factorization:4,3,4,10"}, "rank");
+  refused({"optimize", "factorization:4,3,4,10"}, "found rank 4, allowed is a rank from 1 to 3");
   refused(blobs.train({"--evaluate-every", "3"}), "--evaluate-every: needs mini-batches");
 }
 

@@ -103,8 +103,8 @@ std::string wrong_numbers(const BasicObjective<Scalar>& objective, const Certifi
   };
   const double before = worth_of(c.grad_sq_before, c.curvature_before), after = worth_of(J, Phi);
   const bool defined = criterion->objective != ObjectiveKind::decrement || c.curvature_before > 0.0;
-  // Formulas that are written differently differ in their last bits.
-  if (defined && std::isfinite(before) && !(after >= before - 1e-12 * std::abs(before))) {
+  // Formulas that are written differently differ in the last bits of `Scalar`.
+  if (defined && std::isfinite(before) && !(after >= before - rounding * std::abs(before))) {
     return fmt::format("{} was {:.9g} and is {:.9g}: no improvement ({})",
                        to_string(criterion->objective), before, after, c.reason);
   }

@@ -135,7 +135,8 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
   if (!spec.how.objective && spec.how.search == "fixed") {
     spec.how.objective = ObjectiveKind::gradient_norm;
   }
-  if (spec.how.state == StatePolicy::transport && !plan.symmetry->transports(StateKind::cotangent)) {
+  if (spec.how.state == StatePolicy::transport &&
+      !plan.symmetry->transports(StateKind::cotangent)) {
     throw OptionError("state", fmt::format("found 'transport', which the symmetry {} cannot; "
                                            "allowed is keep, reset",
                                            spec.symmetry));

@@ -26,14 +26,15 @@ enum Theta : Index {
   limit,      ///< the largest that it may be
   steps,      ///< so far, up to `check_every`
   wait,       ///< steps until the next check
-  mean_loss,  ///< running mean over about ten steps
+  mean_loss,  ///< running mean over about five steps
   last_loss,
   first_loss,
+  reference,  ///< the first loss, or the running mean at the last alarm
   theta_numbers
 };
-constexpr double loss_decay = 0.9;
+constexpr double loss_decay = 0.8;
 /// A loss this many times its running mean is checked at once, and a running mean this many times
-/// the first loss halves the limit.
+/// the reference halves the limit.
 constexpr double alarm = 1.5;
 constexpr int most_halvings = 30;
 
@@ -131,7 +132,7 @@ void RoundTrip<Scalar>::remember(double loss, OptimizerState<Scalar>& state) con
   const auto now = static_cast<Scalar>(loss);
   const bool first = theta[steps] == Scalar(0);
   const auto decay = static_cast<Scalar>(loss_decay);
-  if (first) theta[first_loss] = now;
+  if (first) theta[first_loss] = theta[reference] = now;
   theta[mean_loss] = first ? now : decay * theta[mean_loss] + (Scalar(1) - decay) * now;
   theta[last_loss] = now;
   if (theta[wait] > Scalar(0)) theta[wait] -= Scalar(1);
@@ -140,10 +141,12 @@ void RoundTrip<Scalar>::remember(double loss, OptimizerState<Scalar>& state) con
   }
   // Steps that each lower the loss of their own batch may still raise that of all others.
   const bool checked = options_.check_every > 0 && rule_->amplification() > 0.0;
-  if (checked && theta[mean_loss] > static_cast<Scalar>(alarm) * theta[first_loss]) {
+  if (checked && theta[mean_loss] > static_cast<Scalar>(alarm) * theta[reference]) {
     theta[limit] *= Scalar(0.5);
     theta[scale] = std::min(theta[scale], theta[limit]);
-    theta[mean_loss] = theta[first_loss];
+    theta[reference] = theta[mean_loss];
+  } else {
+    theta[reference] = std::max(theta[first_loss], std::min(theta[reference], theta[mean_loss]));
   }
 }
 

@@ -179,6 +179,30 @@ TYPED_TEST(RoundTripsIn, NothingIsRefused) {
   }
 }
 
+// Every step lowers the loss of its own batch, and raises that of the others: the running loss
+// shows it, and theta is shortened. Without checks the run ends far above its start.
+TEST(RoundTrips, ShortenAThetaThatHarmsTheOtherBatches) {
+  const SampleSet<> data =
+      classification_data({.features = 20, .classes = 5, .samples = 400, .spread = 2.0, .seed = 2});
+  const DenseSource<double> source(
+      data.X, Targets<double>(std::vector<int>(data.classes.begin(), data.classes.end())));
+  const Mlp network({20, 20, 20, 5}, Activation::parse("leaky_relu"), true);
+  const MlpObjective<double> objective(network, Loss(Loss::Kind::cross_entropy));
+  Random random(3);
+  const Vector start = initialize<double>(network, Initialization::fan_in, random);
+  const auto last = [&](Index check_every) {
+    const RoundTrip<double> trip(objective, std::make_shared<GradientDescent<double>>(),
+                                 {.gauge = {.damping = 0.01}, .check_every = check_every});
+    Vector w = start;
+    const RunSummary run =
+        train_minibatch<double>(objective, source, split(400, 0, 1), trip, w,
+                                {.epochs = 10, .batch_size = 20, .learning_rate = 3.0});
+    return run.final_loss / run.trace.rows.front().loss;
+  };
+  EXPECT_LT(last(32), 3.0);
+  EXPECT_FALSE(last(0) < 10.0);
+}
+
 TEST(RoundTrips, SolveFactorisationsOfAnyCondition) {
   for (const double condition : {1.0, 1e4}) {
     const auto pair = MatrixFactorization::conditioned(40, 30, 5, condition, 0);

@@ -22,10 +22,11 @@ struct RoundTripOptions {
 /// Two things keep theta from being a number to tune. At each of the first `check_every` steps, at
 /// every `check_every`th after that, and whenever the loss is half as large again as its running
 /// mean, theta is halved until a step of it lowers the loss of the batch at hand (with momentum,
-/// until the sum of the steps that this u will make does), and it comes back by doubling; when the
-/// running mean is half as large again as the first loss, it is halved for good. Rules whose steps
-/// do not grow with the gradient, such as Adam, are not checked. And a rule that measures its steps
-/// (CurvatureDescent) takes theta = <dL/dw, u> / u'Hu with backtracking.
+/// until the sum of the steps that this u will make does), and it comes back by doubling. When the
+/// running mean is half as large again as the first loss, and again when it has grown by as much, it
+/// is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
+/// checked. And a rule that measures its steps (CurvatureDescent) takes theta = <dL/dw, u> / u'Hu
+/// with backtracking.
 ///
 /// `step` costs two thirds of a gradient more than the rule's own, because it has to find the
 /// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, do

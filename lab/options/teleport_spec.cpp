@@ -114,7 +114,9 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
   const NetworkSymmetryEntry& symmetry = for_option(
       "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), spec.symmetry); });
   if (spec.how.search == "auto") {
-    spec.how.search = symmetry.search;
+    // Steps and their rate are those of an ascent.
+    const bool ascends = spec.how.search_steps || spec.how.search_rate;
+    spec.how.search = symmetry.search == "auto" && ascends ? "ascent" : symmetry.search;
     if (!spec.how.search_steps) spec.how.search_steps = symmetry.search_steps;
     if (!spec.how.search_rate) spec.how.search_rate = symmetry.search_rate;
   }
@@ -135,7 +137,8 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
   if (!spec.how.objective && spec.how.search == "fixed") {
     spec.how.objective = ObjectiveKind::gradient_norm;
   }
-  if (spec.how.state == StatePolicy::transport && !plan.symmetry->transports(StateKind::cotangent)) {
+  if (spec.how.state == StatePolicy::transport &&
+      !plan.symmetry->transports(StateKind::cotangent)) {
     throw OptionError("state", fmt::format("found 'transport', which the symmetry {} cannot; "
                                            "allowed is keep, reset",
                                            spec.symmetry));

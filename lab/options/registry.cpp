@@ -195,7 +195,7 @@ const std::vector<SymmetryEntry>& symmetries() {
 const std::vector<NetworkSymmetryEntry>& network_symmetries() {
   static const std::vector<NetworkSymmetryEntry> entries{
       {"gl", "invertible matrices on every hidden layer, exact on the batch; bijective activations",
-       "ascent", general_linear()},
+       "auto", general_linear()},
       {"rescale", "positive rescaling of hidden units, on all data; leaky_relu, relu, linear",
        "closed", symmetry<PositiveScalingSymmetry>()},
       {"linear_gl", "invertible matrices on hidden layers of a linear network, on all data",
@@ -230,7 +230,9 @@ const std::vector<OptimizerEntry>& optimizers() {
 const std::vector<SearchEntry>& searches() {
   static const std::vector<SearchEntry> entries{
       {.name = "auto",
-       .summary = "the best for the symmetry: scan, else closed, else ascent",
+       .summary =
+           "the best for the symmetry: scan, else closed, else ascent (gl in mini-batches or "
+           "with --search-steps or --search-rate: ascent)",
        .make = [](Index, double) { return std::make_unique<AutoSearch>(); }},
       {.name = "scan",
        .summary = "global maximum over the angle; SO(2) only",
@@ -256,7 +258,8 @@ const std::vector<SearchEntry>& searches() {
              return std::make_unique<FixedAscent>(FixedAscentOptions{.steps = steps, .rate = rate});
            }},
       {.name = "closed",
-       .summary = "straight to the best point by a formula; O(n) and GL(r)",
+       .summary = "straight to a destination by a formula: eigenvectors, white gauges, scales; "
+                  "quadratic, factorization, gl, linear_gl, rescale",
        .make = [](Index, double) { return std::make_unique<ClosedFormSearch>(); }},
       {.name = "random",
        .summary = "the best of some random group elements (--search-steps: how many)",

@@ -121,7 +121,9 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
   const NetworkSymmetryEntry& symmetry = for_option(
       "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), spec.symmetry); });
   if (spec.how.search == "auto") {
-    spec.how.search = symmetry.search;
+    // Steps and their rate are those of an ascent.
+    const bool ascends = spec.how.search_steps || spec.how.search_rate;
+    spec.how.search = symmetry.search == "auto" && ascends ? "ascent" : symmetry.search;
     if (!spec.how.search_steps) spec.how.search_steps = symmetry.search_steps;
     if (!spec.how.search_rate) spec.how.search_rate = symmetry.search_rate;
   }

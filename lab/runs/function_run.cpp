@@ -56,7 +56,7 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
                                  row({"teleport", "SCHEDULE",
                                       "steps before which to teleport: 5 | 0,10,20 | 0..40:10 | "
                                       "every:100 | every:100+99 | "
-                                      "never"},
+                                      "never; auto: where it pays for itself"},
                                      &S::teleport, as_schedule()),
                              });
     rows.include(teleport_options(), &S::how);

@@ -113,7 +113,7 @@ Rows teleport_rows() {
   return {
       row({"teleport", "SCHEDULE",
            "steps (full batches) or epochs (mini-batches) at which to teleport: 5 | 0,10,20 | "
-           "0..40:10 | every:100 | every:100+99 | never"},
+           "0..40:10 | every:100 | every:100+99 | never; auto: where it pays for itself"},
           &S::teleport, as_schedule()),
       row({"teleport-batches", "B|all",
            "teleport on each of the first B mini-batches of such an epoch"},
@@ -234,6 +234,10 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   }
   if (spec.learning_rate && spec.learning_rate->automatic() && spec.minibatch()) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
+  }
+  // A white gauge suits its own samples: on a mini-batch the next ones would pay for that.
+  if (spec.minibatch() && spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
+    spec.how.how.search = "ascent";
   }
   spec.how = plan_teleport<double>(spec.how).spec;
   if (!spec.how.how.rehearsal) {

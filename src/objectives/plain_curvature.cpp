@@ -30,9 +30,9 @@ double PlainCurvature<Scalar>::largest_eigenvalue() {
                               Eigen::Map<VectorOf<Scalar>>(Hq, n));
   });
   if (!krylov.begin(gradient())) krylov.begin(VectorOf<Scalar>::Ones(n));
-  // In a few dimensions the value is exact. Where the space has ended, a small residual says
+  // In few dimensions accuracy costs little. Where the space has ended, a small residual says
   // nothing about what is outside of it.
-  bool may_end_early = n > lanczos_steps;
+  bool may_end_early = n > 8 * lanczos_steps;
   while (krylov.steps() < krylov.capacity()) {
     krylov.step();
     if (krylov.steps() == krylov.capacity()) break;

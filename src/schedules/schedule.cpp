@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index forever = std::numeric_limits<Index>::max();
 constexpr const char* grammar =
-    "never, or a list of steps like 5 | 0,10,20 | 0..40:10 | every:100 | every:100+99";
+    "never, auto, or a list of steps like 5 | 0,10,20 | 0..40:10 | every:100 | every:100+99";
 
 /// Reads a schedule from left to right; errors point at the character where it got stuck.
 class Parser {

@@ -92,7 +92,10 @@ class Choice {
     };
     std::sort(grid.rbegin(), grid.rend());
     if (!grid.empty() && !criterion_.pays(grid.front().first)) return does_not_pay;
+    // To ask for one is all that a search which has to pay for itself can afford.
+    if (criterion_.must_pay()) grid.resize(std::min<std::size_t>(grid.size(), 1));
     for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);
+    if (criterion_.must_pay()) return best_log == 0.0 ? "the best kappa is not allowed" : "";
     for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
       const double centre = best_log;
       const bool found = centre - gap > 0.0 && offer(centre - gap);
@@ -162,7 +165,7 @@ SearchOutcome ClosedFormSearch::run(Orbit& orbit, Criterion& criterion, Random&)
   std::string reason;
   for (const Candidate& candidate : candidates) {
     if (given ? !candidate.family && families : candidate.fallback && candidate.family) continue;
-    if (candidate.fallback && choice.taken()) break;
+    if (candidate.fallback && (choice.taken() || criterion.must_pay())) break;
     const std::string wrong = given ? choice.offer_given(candidate, options_.kappa, families <= 1)
                               : candidate.family ? choice.offer_family(candidate)
                                                  : choice.offer_point(candidate);

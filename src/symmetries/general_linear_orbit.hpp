@@ -135,7 +135,9 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   void return_to_start();
   /// c of every hidden layer from log c of those that GL acts on.
   std::vector<double> all_scales(const Vector& log_c) const;
-  /// log c of the scales to take on the white gauge, where the orbit is and whose model is given:
+  /// log c of the scales to take on the white gauge; nothing where none are good.
+  std::optional<Vector> white_scales(const Worth& worth);
+  /// The same, where the orbit is and whose model is given:
   /// by the model, made anew on the way, or by the loss after the next step; nothing where none are
   /// good.
   std::optional<Vector> scales_by_model(const Worth& worth, const ScaleModel& model);

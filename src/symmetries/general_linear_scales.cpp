@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Layer scales for the white gauge: (W3) and (W5) of docs/mathematics/white_gauge.md.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 
 #include "symmetries/general_linear_orbit.hpp"
 #include "symport/core/gemm.hpp"
@@ -45,6 +48,9 @@ double output_curvature(const Loss& loss, const MatrixOf<Scalar>& Z,
   }
   return largest;
 }
+
+/// Whether every step finds its own length.
+bool free_rate(const Worth& worth) { return worth.rate(1.0, 2.0) != worth.rate(1.0, 1.0); }
 
 /// Trials of points x, the best of which is kept: for functions that cost something.
 class Trials {
@@ -120,9 +126,8 @@ std::vector<Vector> GeneralLinearOrbit<Scalar>::first_scales(const Worth& worth,
   const Vector none = Vector::Zero(size);
   const double J = model.grad_sq(none), Phi = model.curvature(none);
   const double newton = 0.5 * std::log(model.J[top] / (worth.rate(J, Phi) * model.M(top, top)));
-  const bool free = worth.rate(J, 2.0 * Phi) != worth.rate(J, Phi);
   std::vector<double> tops{newton};
-  if (free) tops = {std::log(10.0), std::log(100.0), std::log(1000.0)};
+  if (free_rate(worth)) tops = {std::log(10.0), std::log(100.0), std::log(1000.0)};
   for (double& log_c : tops) {
     if (!std::isfinite(log_c)) continue;
     log_c = std::min(log_c, largest);
@@ -227,30 +232,51 @@ std::optional<Vector> GeneralLinearOrbit<Scalar>::scales_by_model(const Worth& w
 }
 
 template <Real Scalar>
-std::vector<Candidate> GeneralLinearOrbit<Scalar>::candidates(const Worth& worth) {
+std::optional<Vector> GeneralLinearOrbit<Scalar>::white_scales(const Worth& worth) {
   Index scales = 0;
   for (Index m = 1; m < layers(); ++m) scales += weights_.moved(m) ? 1 : 0;
-  if (!go_white(all_scales(Vector::Zero(scales)))) return {};
-  const ScaleModel model = scale_model();
   const Vector none = Vector::Zero(scales);
+  if (!go_white(all_scales(none))) return std::nullopt;
+  const ScaleModel model = scale_model();
   // A worth that does not mind curvature has no best scales.
-  if (!best_scales(model, worth)) return {};
+  if (!best_scales(model, worth)) return std::nullopt;
   const bool exact = mlp().network().activation().positively_homogeneous() &&
                      !std::isnan(worth.rate(model.grad_sq(none), model.curvature(none)));
-  const std::optional<Vector> best =
-      exact ? scales_by_next_loss(worth, model) : scales_by_model(worth, model);
-  if (!best) return {};
-  std::vector<Candidate> all;
-  Vector log_c = *best;
-  for (int i = 0; i <= shorter_candidates; ++i) {
-    const std::vector<double> c = all_scales(log_c);
-    const std::string name =
-        i == 0 ? "white gauge" : "white gauge with shorter steps than the best";
-    all.push_back({name, false, [this, c](double) { return go_white(c); }, i > 0});
-    for (Index m = 0; m < scales; ++m) {
+  return exact ? scales_by_next_loss(worth, model) : scales_by_model(worth, model);
+}
+
+template <Real Scalar>
+std::vector<Candidate> GeneralLinearOrbit<Scalar>::candidates(const Worth& worth) {
+  // Scales are computed when a search goes to the first of these.
+  struct Chosen {
+    bool known = false;
+    std::optional<Vector> log_c;
+  };
+  const auto chosen = std::make_shared<Chosen>();
+  const auto go = [this, worth, chosen](double shorter, double damping) {
+    if (!chosen->known) *chosen = {true, white_scales(worth)};
+    if (!chosen->log_c) return false;
+    Vector log_c = *chosen->log_c;
+    for (Index m = 0; m < log_c.size(); ++m) {
       log_c[m] -=
-          0.5 * std::log(shortening) * static_cast<double>(m + 1) / static_cast<double>(scales);
+          0.5 * std::log(shorter) * static_cast<double>(m + 1) / static_cast<double>(log_c.size());
     }
+    return go_white(all_scales(log_c), {.damping = damping, .floor = white_floor<Scalar>});
+  };
+  std::vector<Candidate> all{{"white gauge", false, [go](double) { return go(1.0, 0.0); }}};
+  if (free_rate(worth)) {
+    // Scales hardly matter to a step that finds its own length. A gauge that is less white promises
+    // less, which (D9) may ask for: for cross-entropy Newton's step promises more than there is.
+    for (const double damping : {0.01, 0.1, 1.0}) {
+      all.push_back({fmt::format("white gauge, damping {}", damping), false,
+                     [go, damping](double) { return go(1.0, damping); }, true});
+    }
+    return all;
+  }
+  for (int i = 1; i <= shorter_candidates; ++i) {
+    const double shorter = std::pow(shortening, i);
+    all.push_back({"white gauge with shorter steps than the best", false,
+                   [go, shorter](double) { return go(shorter, 0.0); }, true});
   }
   return all;
 }

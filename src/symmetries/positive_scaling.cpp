@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -105,18 +106,19 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   std::vector<Candidate> candidates(const Worth& worth) override {
     std::vector<Candidate> all{
         {"closed form", true, [this](double kappa) { return go_to_ends(kappa); }}};
-    const std::vector<NetworkBlock> blocks = network_blocks(network_);
-    std::vector<bool> scaled(static_cast<std::size_t>(network_.layers()) + 1, true);
-    scaled.front() = scaled.back() = false;
     for (const bool units : {true, false}) {
-      if (!go_to_scales(units, {})) continue;
-      const std::optional<Vector> log_c = best_scales(
-          this->scale_model(block_of_entries(network_, blocks), block_exponents(blocks, scaled)),
-          worth);
-      if (!log_c) continue;
-      const Vector c = log_c->array().exp();
-      all.push_back({units ? "white units" : "scaled layers", false,
-                     [this, units, c](double) { return go_to_scales(units, c); }});
+      // Computed when a search goes there.
+      const auto chosen = std::make_shared<std::optional<Vector>>();
+      const auto go = [this, units, worth, chosen](double) {
+        if (!*chosen) {
+          if (!go_to_scales(units, {})) return false;
+          const std::optional<Vector> log_c = best_scales(layer_model(), worth);
+          if (!log_c) return false;
+          *chosen = log_c->array().exp();
+        }
+        return go_to_scales(units, **chosen);
+      };
+      all.push_back({units ? "white units" : "scaled layers", false, go});
     }
     return all;
   }
@@ -163,6 +165,14 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
   static int best_end(double r, double c) {
     if (r == 0.0 && c == 0.0) return 0;
     return c >= r ? 1 : -1;
+  }
+
+  /// (W3) for scales of the layers.
+  ScaleModel layer_model() {
+    const std::vector<NetworkBlock> blocks = network_blocks(network_);
+    std::vector<bool> scaled(static_cast<std::size_t>(network_.layers()) + 1, true);
+    scaled.front() = scaled.back() = false;
+    return this->scale_model(block_of_entries(network_, blocks), block_exponents(blocks, scaled));
   }
 
   /// The diagonal of a white gauge, (W7): every unit's states get the length 1 (`units`), and then

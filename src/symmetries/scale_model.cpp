@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "symport/core/random.hpp"
+
 namespace symport {
 
 namespace {
@@ -57,7 +59,7 @@ class Landscape {
 };
 
 /// The best points of some half-lines from 0: scales that grow or fall evenly from layer to layer,
-/// and jumps at one of them. There may be several local maxima.
+/// and jumps at one of them; and, since there may be several local maxima, random points.
 std::vector<Vector> best_on_lines(const Landscape& landscape, Index size) {
   std::vector<Vector> all{Vector::Zero(size)};
   for (Index jump = -1; jump < size; ++jump) {
@@ -77,6 +79,10 @@ std::vector<Vector> best_on_lines(const Landscape& landscape, Index size) {
       }
       if (!best.isZero(0.0)) all.push_back(best);
     }
+  }
+  Random random(0);
+  for (Index i = 0; i < 12 * (size - 1); ++i) {
+    all.push_back(3.0 * random.normal_matrix(size, 1).col(0));
   }
   return all;
 }

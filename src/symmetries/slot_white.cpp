@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "core/dense.hpp"
@@ -14,18 +15,22 @@ namespace {
 
 using Part = SlotAction::Part;
 
-/// Of a Gram matrix, relative to the largest: a white gauge has at most the inverse root of this as
-/// its condition.
-constexpr double smallest_eigenvalue = 1e-13;
+/// Of a Gram matrix, relative to the largest; what is smaller counts as complement of the span, so
+/// that a white gauge has at most the inverse root of this as its condition.
+constexpr double smallest_eigenvalue = 1e-10;
 
 bool is_linear(const SlotGroup& group) { return group.kind == GroupKind::general_linear; }
 
-/// C^(-1/2) and C^(1/2), with small eigenvalues raised; nothing for C = 0.
+/// C^(-1/2) and C^(1/2) on the span of C, as in (W1); nothing for C = 0.
 std::optional<std::pair<Matrix, Matrix>> inverse_root(const Matrix& C) {
   const SymmetricEigen eigen = symmetric_eigen(C);
   const double largest = eigen.values.maxCoeff();
   if (!(largest > 0.0 && std::isfinite(largest))) return std::nullopt;
-  const Vector roots = (eigen.values.array().max(0.0) + smallest_eigenvalue * largest).sqrt();
+  const auto inside = (eigen.values.array() > smallest_eigenvalue * largest).eval();
+  Vector roots = eigen.values.cwiseMax(0.0).cwiseSqrt();
+  const double mean =
+      std::exp(inside.select(roots.array().log(), 0.0).sum() / static_cast<double>(inside.count()));
+  roots = inside.select(roots.array(), mean);
   const Matrix& V = eigen.vectors;
   return std::pair{Matrix(V * roots.cwiseInverse().asDiagonal() * V.transpose()),
                    Matrix(V * roots.asDiagonal() * V.transpose())};
@@ -116,16 +121,23 @@ std::vector<Candidate> SlotOrbit<Scalar>::candidates(const Worth& worth) {
   const Index scales = std::count_if(groups.begin(), groups.end(), is_linear);
   std::vector<Candidate> all;
   for (const bool direct : {true, false}) {
-    const auto white = scales > 0 ? white_element(direct) : std::nullopt;
-    if (!white || !go_scaled(*white, Vector::Ones(scales))) continue;
-    const std::optional<Vector> log_c = best_scales(group_scale_model(), worth);
-    if (!log_c) continue;
-    const Vector c = log_c->array().exp();
-    all.push_back({direct ? "white gauge" : "white gauge of the other side", false,
-                   [this, g = *white, c](double) { return go_scaled(g, c); }});
+    if (scales == 0) break;
+    // Computed when a search goes there.
+    const auto chosen = std::make_shared<std::optional<std::pair<GroupElement, Vector>>>();
+    const auto go = [this, direct, scales, worth, chosen](double) {
+      if (!*chosen) {
+        const auto white = white_element(direct);
+        if (!white || !go_scaled(*white, Vector::Ones(scales))) return false;
+        const std::optional<Vector> log_c = best_scales(group_scale_model(), worth);
+        if (!log_c) return false;
+        *chosen = {*white, log_c->array().exp()};
+      }
+      return go_scaled((*chosen)->first, (*chosen)->second);
+    };
+    all.push_back({direct ? "white gauge" : "white gauge of the other side", false, go});
   }
   all.push_back(
-      {"closed form", true, [this](double kappa) { return go_to_ends(kappa); }, !all.empty()});
+      {"closed form", true, [this](double kappa) { return go_to_ends(kappa); }, scales > 0});
   return all;
 }
 

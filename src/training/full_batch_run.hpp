@@ -15,6 +15,7 @@ template <Real Scalar>
 class FullBatchRun final : public TrainingRun<Scalar> {
  public:
   using TrainingRun<Scalar>::at;
+  using TrainingRun<Scalar>::prepare_probes;
 
   /// Everything must outlive the run. Throws InvalidArgument when the size of w is not the
   /// objective's dimension, or an option is out of range.
@@ -48,7 +49,8 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   /// Whether to teleport now: t is in K, and an update will follow.
   bool is_due(const Schedule& K) const {
     if (at.step >= options_.max_steps || this->stopping()) return false;
-    return K.automatic() ? this->probe_is_due(options_.max_steps) : K.contains(at.step);
+    if (!K.automatic()) return K.contains(at.step);
+    return this->probe_is_due(options_.max_steps) && leaves_something();
   }
   /// The plan as it is now: an automatic schedule asks a teleport to pay for itself.
   Teleportation<Scalar> now(const Teleportation<Scalar>& plan) const {
@@ -125,6 +127,14 @@ class FullBatchRun final : public TrainingRun<Scalar> {
                             "a whole number >= 0");
     }
     return w;
+  }
+
+  /// Whether the plain steps that a probe costs would leave half of the loss, judging by the last:
+  /// else no teleport can pay for itself by (D13).
+  bool leaves_something() const {
+    const double part = 1.0 - loss_ / at.previous_loss;
+    if (!(part > 0.0 && part < 1.0)) return true;
+    return std::pow(1.0 - part, this->probe_cost_in_steps()) > 0.5;
   }
 
   void measure() {

@@ -9,8 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "symmetries/general_linear_orbit.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/optimizer.hpp"
+#include "symport/symmetries/symmetry.hpp"
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/step_watcher.hpp"
@@ -70,7 +72,15 @@ class TrainingRun {
     const double run = std::max(at.evaluations, static_cast<double>(planned_steps));
     return refused + probe_cost() <= largest_probing_share * run;
   }
-  /// What the next probe will cost, in steps: the last one's, or a guess.
+  /// Guesses what the first probe will cost: destinations that are known are cheap to look at.
+  void prepare_probes(const BasicSymmetry<Scalar>& symmetry,
+                      const BasicObjective<Scalar>& objective) {
+    const OrbitOrReason<Scalar> orbit = symmetry.orbit(objective, w_);
+    if (!orbit) return;
+    const bool on_states = dynamic_cast<const GeneralLinearOrbit<Scalar>*>(&*orbit) != nullptr;
+    first_probe_cost_ = on_states ? 30.0 : 100.0;
+  }
+  /// What the next probe will cost, in steps: what the dearest so far did, or a guess.
   double probe_cost_in_steps() const {
     double spent = 0.0;
     for (const Certificate& c : at.teleports) spent += c.evaluations + (c.accepted ? 1.0 : 0.0);
@@ -153,11 +163,13 @@ class TrainingRun {
   TrainingClock clock_;
 
  private:
-  static constexpr double largest_probing_share = 0.05;
-  static constexpr double first_probe_cost = 10.0;  ///< in gradients
+  static constexpr double largest_probing_share = 0.04;  ///< a twentieth, less what a guess may err
 
+  /// In gradients.
   double probe_cost() const {
-    return at.teleports.empty() ? first_probe_cost : at.teleports.back().evaluations;
+    double largest = 0.0;
+    for (const Certificate& c : at.teleports) largest = std::max(largest, c.evaluations);
+    return at.teleports.empty() ? first_probe_cost_ : largest;
   }
 
   bool keeps_points() const { return setting_.trace && w_.size() <= Trace::max_point_dimension; }
@@ -199,6 +211,7 @@ class TrainingRun {
     return list.empty() ? "nothing" : list;
   }
 
+  double first_probe_cost_ = 100.0;
   VectorOf<Scalar>& w_;
   const Setting setting_;
   std::optional<RunStatus> end_;

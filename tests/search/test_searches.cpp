@@ -286,7 +286,7 @@ TEST(RandomSearch, CostsLessWhenItLooksAtNoObjective) {
   const auto cost = [&](bool keep_the_best) {
     Random random(109);
     Vector w = problem.start();
-    const RandomSearch search({.samples = 1, .keep_the_best = keep_the_best});
+    const RandomSearch search({.samples = 2, .keep_the_best = keep_the_best});
     return teleport<double>(problem, *symmetry.orbit(problem, w), search, {.learning_rate = 1e-3},
                             random, w)
         .evaluations;

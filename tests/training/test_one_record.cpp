@@ -12,6 +12,7 @@
 #include "support/numbers.hpp"
 #include "symport/data/synthetic.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
+#include "symport/search/random_search.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 #include "symport/training/train.hpp"
 #include "symport/training/train_minibatch.hpp"
@@ -181,6 +182,8 @@ TEST(MinibatchTrace, HasThePointsBeforeAndAfterEveryTeleport) {
   const Classification problem;
   MinibatchOptions<double> options = problem.options();
   options.teleport.schedule = at({2});
+  const RandomSearch anywhere({.spread = 0.1, .keep_the_best = false});
+  options.teleport.search = &anywhere;
   Vector w = problem.start;
   const RunSummary run = problem.train(options, w);
   ASSERT_EQ(run.teleports.size(), 2u);

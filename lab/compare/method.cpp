@@ -27,10 +27,11 @@ const std::vector<std::string>& teleport_options() {
 }
 
 std::vector<std::string> teleport_kinds() {
-  std::vector<std::string> names{"teleport", "random", round_trip_kind};
+  std::vector<std::string> names{"teleport", "random"};
   for (const auto& list : {names_of(network_symmetries()), names_of(symmetries())}) {
     names.insert(names.end(), list.begin(), list.end());
   }
+  names.emplace_back(round_trip_kind);
   return names;
 }
 

@@ -65,6 +65,8 @@ TYPED_TEST(RoundTripIn, TheRuleSeesTheWhiteDirectionInPlaceOfTheGradient) {
     EXPECT_LE((pieces - expected).norm(), this->allowed * w.norm()) << rule->name();
     EXPECT_EQ(state.count, plain.count);
     EXPECT_EQ(other.count, plain.count);
+    EXPECT_LE((state["gauge"] - memory).norm(), this->allowed * memory.norm()) << rule->name();
+    EXPECT_LE((other["gauge"] - memory).norm(), this->allowed * memory.norm()) << rule->name();
   }
 }
 

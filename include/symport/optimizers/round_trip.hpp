@@ -23,8 +23,8 @@ struct RoundTripOptions {
 /// every `check_every`th after that, and whenever the loss is half as large again as its running
 /// mean, theta is halved until a step of it lowers the loss of the batch at hand (with momentum,
 /// until the sum of the steps that this u will make does), and it comes back by doubling. When the
-/// running mean is half as large again as the first loss, and again when it has grown by as much, it
-/// is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
+/// running mean is half as large again as the first loss, and again when it has grown by as much,
+/// it is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
 /// checked. And a rule that measures its steps (CurvatureDescent) takes theta = <dL/dw, u> / u'Hu
 /// with backtracking.
 ///

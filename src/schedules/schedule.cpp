@@ -82,10 +82,11 @@ std::optional<Index> Schedule::next_after(Index t) const {
   for (const Range& r : ranges_) {
     Index candidate = r.first;
     if (t >= r.first) {
-      if (t > r.last - r.stride) continue;
-      candidate = r.first + ((t - r.first) / r.stride + 1) * r.stride;
+      const Index number = (t - r.first) / r.stride + 1;
+      if (number > (r.last - r.first) / r.stride) continue;
+      candidate = r.first + number * r.stride;
     }
-    if (candidate <= r.last && (!next || candidate < *next)) next = candidate;
+    if (!next || candidate < *next) next = candidate;
   }
   return next;
 }

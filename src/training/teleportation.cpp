@@ -59,8 +59,10 @@ template <Real Scalar>
 void rehearse_or_return(const Outlook<Scalar>& outlook, const BasicOptimizer<Scalar>& optimizer,
                         Branch<Scalar>& plain, Out<Scalar> w, OptimizerState<Scalar>& state,
                         Certificate& certificate) {
+  // Where rounding alone changes the loss by so much, a lead says nothing.
+  const bool rounded = certificate.at_rounding_level() && certificate.relative_change() > 1e-3;
   RehearsalOutcome rehearsed{.objection = "the loss is at rounding level"};
-  if (!certificate.at_rounding_level()) {
+  if (!rounded) {
     rehearsed = rehearse<Scalar>(outlook, optimizer, plain, {w, state});
   }
   certificate.evaluations += rehearsed.evaluations * outlook.gradient_cost;

@@ -105,7 +105,8 @@ TEST(RunFiles, EntryKOfEpochsIsTheStateAfterKEpochs) {
                             .batch = 4,
                             .epochs = 3,
                             .teleport = at({1}),
-                            .teleport_batches = 2};
+                            .teleport_batches = 2,
+                            .how = {.how = {.rehearsal = 0}}};
   const auto result = nlohmann::json::parse(json_of(load(spec, data)->train({}, {})));
   EXPECT_EQ(result["trace_version"], 2);
   ASSERT_EQ(result["epochs"].size(), 4u);

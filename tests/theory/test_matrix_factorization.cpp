@@ -70,13 +70,12 @@ TEST(MatrixFactorizationImbalance, SpeedsConvergence) {
 
 // The objective looks one step ahead. One teleport alone speeds the next steps, and may leave
 // directions in which both factors are small: the run as a whole can then be slower.
-TEST(MatrixFactorizationImbalance, OfOneTeleportSpeedsTheNextStepsOnly) {
+TEST(MatrixFactorizationImbalance, OfOneTeleportSpeedsAllStepsThatFollow) {
   const auto problem = MatrixFactorization::random(4, 8, 3, 2);
   Vector plain = problem.start(), teleported = problem.start();
   const auto without = run(problem, plain, 1e-3, 200, never()).trace.rows;
   const auto with = run(problem, teleported, 1e-3, 200, at({0})).trace.rows;
-  for (std::size_t t = 1; t <= 50; ++t) EXPECT_LT(with[t].loss, without[t].loss) << "step " << t;
-  EXPECT_GT(with[200].loss, without[200].loss);
+  for (std::size_t t = 1; t <= 200; ++t) EXPECT_LT(with[t].loss, without[t].loss) << "step " << t;
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ constexpr double white_floor = std::same_as<Scalar, double> ? 1e-10 : 1e-4;
 ///
 /// gamma the geometric mean of the singular values that g has on the span. For lambda = 0, g h has
 /// orthonormal columns (n <= d) or rows (n >= d). In double, from singular values or, for large
-/// orders, from the smaller Gram matrix; directions that rounding alone decides count as complement.
-/// h = 0: the identity.
+/// orders, from the smaller Gram matrix; directions that rounding alone decides count as
+/// complement. h = 0: the identity.
 template <Real Scalar>
 LowRankElement<Scalar> white_map(MatrixIn<Scalar> h, const WhiteMapOptions& options);
 

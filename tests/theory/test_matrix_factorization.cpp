@@ -68,8 +68,8 @@ TEST(MatrixFactorizationImbalance, SpeedsConvergence) {
   }
 }
 
-// The objective looks one step ahead. One teleport alone speeds the next steps and leaves one factor
-// with hardly any learning rate: the run as a whole can then be slower.
+// The objective looks one step ahead. One teleport alone speeds the next steps and leaves one
+// factor with hardly any learning rate: the run as a whole can then be slower.
 TEST(MatrixFactorizationImbalance, OfOneTeleportSpeedsTheNextStepsOnly) {
   const auto problem = MatrixFactorization::random(4, 8, 3, 2);
   Vector plain = problem.start(), teleported = problem.start();

@@ -68,14 +68,15 @@ TEST(MatrixFactorizationImbalance, SpeedsConvergence) {
   }
 }
 
-// The objective looks one step ahead. One teleport alone speeds the next steps, and may leave
-// directions in which both factors are small: the run as a whole can then be slower.
-TEST(MatrixFactorizationImbalance, OfOneTeleportSpeedsAllStepsThatFollow) {
+// The objective looks one step ahead. One teleport alone speeds the next steps and leaves one
+// factor with hardly any learning rate: the run as a whole can then be slower.
+TEST(MatrixFactorizationImbalance, OfOneTeleportSpeedsTheNextStepsOnly) {
   const auto problem = MatrixFactorization::random(4, 8, 3, 2);
   Vector plain = problem.start(), teleported = problem.start();
-  const auto without = run(problem, plain, 1e-3, 200, never()).trace.rows;
-  const auto with = run(problem, teleported, 1e-3, 200, at({0})).trace.rows;
-  for (std::size_t t = 1; t <= 200; ++t) EXPECT_LT(with[t].loss, without[t].loss) << "step " << t;
+  const auto without = run(problem, plain, 1e-3, 1000, never()).trace.rows;
+  const auto with = run(problem, teleported, 1e-3, 1000, at({0})).trace.rows;
+  for (std::size_t t = 1; t <= 50; ++t) EXPECT_LT(with[t].loss, without[t].loss) << "step " << t;
+  EXPECT_GT(with[1000].loss, without[1000].loss);
 }
 
 }  // namespace

@@ -54,12 +54,10 @@ FunctionProblem problem(Function function, Group group) {
 
 /// Of a type without options.
 template <template <Real> class Type>
-Factory<BasicOptimizer> optimizer() {
+OptimizerFactory optimizer() {
   return {[] { return std::make_unique<Type<double>>(); },
           [] { return std::make_unique<Type<float>>(); }};
 }
-
-using SymmetryFactory = Factory<BasicSymmetry, const NetworkSymmetryOptions&>;
 
 template <template <Real> class Type>
 SymmetryFactory symmetry() {

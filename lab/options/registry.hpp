@@ -54,14 +54,14 @@ struct SymmetryEntry {
 };
 
 /// Makes something in either precision.
-template <template <Real> class Product, class... Arguments>
+template <class InDouble, class InFloat, class... Arguments>
 struct Factory {
-  std::function<std::unique_ptr<Product<double>>(Arguments...)> in_double{};
-  std::function<std::unique_ptr<Product<float>>(Arguments...)> in_float{};
+  std::function<std::unique_ptr<InDouble>(Arguments...)> in_double{};
+  std::function<std::unique_ptr<InFloat>(Arguments...)> in_float{};
 
   explicit operator bool() const { return in_double != nullptr; }
   template <Real Scalar>
-  std::unique_ptr<Product<Scalar>> make(Arguments... arguments) const {
+  auto make(Arguments... arguments) const {
     if constexpr (std::same_as<Scalar, float>) {
       return in_float(arguments...);
     } else {
@@ -69,13 +69,14 @@ struct Factory {
     }
   }
 };
+using OptimizerFactory = Factory<BasicOptimizer<double>, BasicOptimizer<float>>;
 
 struct OptimizerEntry {
   std::string name;
   std::string summary;
-  Factory<BasicOptimizer> plain;
+  OptimizerFactory plain;
   /// The variant that finds its own rate (`--lr auto`); null where there is none.
-  Factory<BasicOptimizer> automatic{};
+  OptimizerFactory automatic{};
 };
 
 struct SearchEntry {
@@ -107,11 +108,14 @@ struct NetworkSymmetryOptions {
   bool allow_partial_batch = false;
 };
 
+using SymmetryFactory =
+    Factory<BasicSymmetry<double>, BasicSymmetry<float>, const NetworkSymmetryOptions&>;
+
 struct NetworkSymmetryEntry {
   std::string name;
   std::string summary;
   std::string search;  ///< the one that `--search auto` stands for
-  Factory<BasicSymmetry, const NetworkSymmetryOptions&> factory;
+  SymmetryFactory factory;
   std::optional<Index> search_steps = std::nullopt;  ///< other defaults than the search's own
   std::optional<double> search_rate = std::nullopt;
 };

@@ -103,7 +103,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   if (!spec.how.objective) {
     spec.how.objective = find_entry(searches(), spec.how.search).objective(*run.optimizer);
   }
-  if (!spec.how.cap) spec.how.cap = usual_cap(*spec.how.objective, *run.optimizer);
+  if (!spec.how.cap) spec.how.cap = default_cap(*spec.how.objective);
   if (!spec.how.rehearsal)
     spec.how.rehearsal = usual_rehearsal_of(spec.how, spec.teleport, *run.optimizer);
   return run;

@@ -101,13 +101,11 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
       optimizer.preview(objective, at, gradient, learning_rate, state, u);
     };
   }
-  std::optional<double> cap = plan.cap;
-  if (!cap && !plan.own_objective) cap = usual_cap(kind, optimizer);
   const CriterionOptions criterion{.objective = kind,
                                    .own_objective = plan.own_objective,
                                    .learning_rate = learning_rate,
                                    .bound = plan.bound,
-                                   .cap = cap,
+                                   .cap = plan.cap,
                                    .pays_for = plan.pays_for};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;

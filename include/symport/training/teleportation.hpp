@@ -53,15 +53,6 @@ ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
   return optimizer.automatic_rate() ? ObjectiveKind::decrement : ObjectiveKind::predicted_decrease;
 }
 
-/// The cap when none is given: the objective's, or a third of it for an optimizer whose steps add
-/// up or do not shrink with the gradient. Those oscillate earlier than the next step shows
-/// (docs/safety.md).
-template <Real Scalar>
-double usual_cap(ObjectiveKind objective, const BasicOptimizer<Scalar>& optimizer) {
-  const bool descent = optimizer.plain_gradient_step() || optimizer.automatic_rate();
-  return default_cap(objective) * (descent ? 1.0 : 1.0 / 3.0);
-}
-
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, searches with the
 /// optimizer's next step in view, commits or refuses, and applies the state policy. Where the
 /// symmetry has no orbit, the certificate is a refused one with its reason. With steps in the

@@ -65,12 +65,11 @@ const OptionTable<TeleportSpec>& teleport_options() {
             "only destinations where rate * curvature along the gradient is at most C"},
            &S::bound, as_bound()),
        row({"cap", "C",
-            fmt::format(
-                "only destinations where rate * largest curvature is at most C (default for "
-                "{}: {} with gd, less with other optimizers; otherwise {})",
-                to_string(ObjectiveKind::predicted_decrease),
-                default_cap(ObjectiveKind::predicted_decrease),
-                default_cap(ObjectiveKind::gradient_norm))},
+            fmt::format("only destinations where rate * largest curvature is at most C (default {} "
+                        "for {}, otherwise {})",
+                        default_cap(ObjectiveKind::predicted_decrease),
+                        to_string(ObjectiveKind::predicted_decrease),
+                        default_cap(ObjectiveKind::gradient_norm))},
            &S::cap, as_bound()),
        row({"state", "POLICY",
             fmt::format("what a teleport does to the optimizer's state: {}",

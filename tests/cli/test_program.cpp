@@ -38,7 +38,7 @@ TEST(Program, HelpOfACommandNamesItsFlagsWithTheirDefaults) {
     }
     EXPECT_THAT(help, HasSubstr("default gd"));
     EXPECT_THAT(help, HasSubstr("ascent 10, fixed 10, random 10"));
-    EXPECT_THAT(help, HasSubstr("1.5 with gd"));
+    EXPECT_THAT(help, HasSubstr("1.5 for predicted_decrease"));
   }
 }
 

@@ -75,10 +75,8 @@ class Pair {
     } else {
       options.teleport.symmetry = symmetry;
       options.teleport.schedule = Schedule::parse(schedule);
-      options.teleport.rehearsal = usual_rehearsal(optimizer_);
-      if (treatment == Treatment::unguarded) {
-        options.teleport.rehearsal = 0;
-        options.teleport.cap = default_cap(ObjectiveKind::predicted_decrease);
+      if (treatment == Treatment::defaults) {
+        options.teleport.rehearsal = usual_rehearsal(optimizer_);
       }
     }
     tally.add(loss_, plain_, run(start, options));

@@ -31,7 +31,7 @@ struct Tally {
 /// What is done to the second run of a pair.
 enum class Treatment {
   defaults,    ///< teleports, as the program makes them
-  unguarded,   ///< teleports without rehearsal, at the cap of gradient descent
+  unguarded,   ///< teleports without rehearsal: the next step alone decides
   moved_start  ///< no teleports, the start moved by a thousandth: the noise
 };
 

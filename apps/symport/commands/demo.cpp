@@ -121,8 +121,8 @@ std::string explanation() {
       "paper's    {} ascent steps on |gradient|^2 at a fixed rate, from a random angle\n"
       "chosen     the schedules of ellipse, quadratic and factorization and the paper's rates "
       "there,\n"
-      "           by trying several. One greedy teleport can also hurt:\n"
-      "           symport optimize factorization --teleport 0\n",
+      "           by trying several. Teleports are rehearsed; a greedy one can hurt:\n"
+      "           symport optimize factorization --teleport 0 --rehearsal 0\n",
       rates.lowest, rates.highest, rates.per_decade, *find_entry(searches(), "fixed").steps);
 }
 

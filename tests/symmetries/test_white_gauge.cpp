@@ -129,7 +129,8 @@ struct GoldenCase {
 /// difference of far larger numbers, relative to the loss before where it is tiny.
 template <class Scalar>
 void expect_golden_destinations(double tolerance, double after_step) {
-  for (const auto& json : testing::read_network_golden("closed_form.json").at("cases")) {
+  const auto file = testing::read_network_golden("closed_form.json");
+  for (const auto& json : file.at("cases")) {
     SCOPED_TRACE(json.at("dims").dump() + " " + json.at("loss").get<std::string>());
     const GoldenCase<Scalar> golden(json);
     const Mlp& network = golden.objective.network();

@@ -11,7 +11,6 @@
 #include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
 #include "symport/objectives/counting.hpp"
-#include "symport/objectives/matrix_factorization.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/objectives/rosenbrock.hpp"
 #include "tolerances.hpp"

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+"""Symport for PyTorch."""
+
+from .round_trip import RoundTrip
+
+__all__ = ["RoundTrip"]

@@ -142,17 +142,15 @@ def by_delta(G: Tensor, bias: Tensor | None, rows: Rows, inverse: Tensor, multip
     torch.mm(M, rows.H[0], out=G[0])
 
 
-def largest_share(rows: Rows, one: bool, inverse: Tensor, iterations: int = 8) -> Tensor:
-    """The largest eigenvalue of H (A + l I)^-1 H' / s over groups by power iteration: how much
-    more than a step
-    in the batch's own gauge this one may move an output."""
-    H, q = rows.weighted()
-    if one:
-        H = torch.cat((H, q.expand(H.shape[0], -1)[..., None]), 2)
-    v = H.new_ones(H.shape[0], H.shape[1], 1)
-    size = v.new_ones(())
+def largest_share(A: Tensor, inverse: Tensor, iterations: int = 8) -> float:
+    """The largest eigenvalue of A times an inverse that is not its own, over groups by power
+    iteration: how much more than a step in the gauge of A this one may move an output."""
+    v = A.sum(2, keepdim=True)
+    share = v.new_zeros(len(A))
     for _ in range(iterations):
-        v = v / v.norm(dim=1, keepdim=True).clamp_min(torch.finfo(v.dtype).tiny)
-        v = torch.bmm(H, torch.bmm(inverse, torch.bmm(H.mT, v))) / H.shape[1]
-        size = v.norm(dim=1).max()
-    return size
+        x = torch.bmm(inverse, v)
+        Ax = torch.bmm(A, x)
+        tiny = torch.finfo(v.dtype).tiny
+        share = (x * Ax).sum((1, 2)) / (x * v).sum((1, 2)).clamp_min(tiny)  # Rayleigh's quotient
+        v = Ax / Ax.norm(dim=(1, 2), keepdim=True).clamp_min(tiny)
+    return share.max().item()

@@ -39,7 +39,7 @@ class RoundTrip:
     The loss is a mean over the batch. The learning rate has no unit then: start at 0.3 with SGD,
     0.03 with momentum, and where you were with Adam.
 
-    damping: how much of the mean eigenvalue is added to all of them; 1 is nearer to plain gradients.
+    damping: how much of the mean eigenvalue is added to all; 1 is nearer to plain gradients.
     kernel: "batch" is A of the rows of this step; "average" a running mean over steps, which sees
         more directions than a small batch has rows, and costs more.
     refresh: steps between two inverses of the running mean.
@@ -207,9 +207,9 @@ class RoundTrip:
             return
         G, bias, own = layer.gradient()
         if self.kernel == "average":
-            assert average.inverse is not None
+            assert average.inverse is not None and kernel.A is not None
             _gauge.by_inputs(G, bias, average.inverse)
-            share = self._largest_share(layer, kernel, average.inverse)
+            share = _gauge.largest_share(kernel.A, average.inverse)
             if share > 1:
                 G.div_(share)
                 if bias is not None:
@@ -246,16 +246,6 @@ class RoundTrip:
         else:
             _gauge.by_rows(G, bias, kernel.rows, inverse, damping / kernel.count)
         return True
-
-    def _largest_share(self, layer: Layer, kernel: Kernel, inverse: Tensor) -> float:
-        group = _exchange.group_of(self._model, self.process_group)
-        if kernel.rows is not None:
-            share = _gauge.largest_share(kernel.rows, layer.steps_bias, inverse)
-        else:
-            share = inverse.new_zeros(())
-        if _exchange.world_size(group) > 1:
-            torch.distributed.all_reduce(share, torch.distributed.ReduceOp.MAX, group=group)
-        return float(share)
 
     def _step_pair(self, pair: Pair) -> None:
         """B: G_B (A A' + l I)^-1, A: (B' B + l I)^-1 G_A, l = pair_damping times the mean

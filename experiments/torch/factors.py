@@ -3,8 +3,8 @@
 
 deep: a linear network 32-32-32-32 learns a matrix of condition 100 from inputs of condition 100.
 lora: a frozen network 64-64-64 and the same with a shift of rank 4 and condition 100 in each layer,
-learnt by LoRA pairs. Three seeds; of each method the rate whose worst seed ends lowest. Full batches
-allow for less damping than mini-batches: 0.001.
+learnt by LoRA pairs. Three seeds; of each method the rate whose worst seed ends lowest. Full
+batches allow for less damping than mini-batches: 0.001.
 """
 
 from __future__ import annotations

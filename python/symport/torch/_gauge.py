@@ -144,13 +144,17 @@ def multiple_of(G: Tensor, bias: Tensor | None, rows: Rows, probe: Tensor) -> fl
         left.add_(bias[0])  # the probe of the constant 1 is 1
         right.add_(1)
     right = torch.mv(rows.delta.T, right)
-    square = torch.dot(right, right).item()
+    both = torch.stack((left, right)).double()
+    (size, mixed), (_, square) = (both @ both.T).tolist()
     if not 0 < square < float("inf"):
         return None
-    c = torch.dot(left, right).item() / square
-    size = torch.linalg.vector_norm(left).item()
-    rest = torch.linalg.vector_norm(left.sub_(right, alpha=c)).item()
-    return c if rest <= 1e3 * torch.finfo(G.dtype).eps * size else None
+    c = mixed / square
+    eps = torch.finfo(G.dtype).eps
+    if G.dtype == torch.float64:  # the squares would cancel
+        rest = (left - c * right).square().sum().item()
+    else:
+        rest = size - c * mixed
+    return c if rest <= (1e3 * eps) ** 2 * size else None
 
 
 def by_delta(G: Tensor, bias: Tensor | None, rows: Rows, inverse: Tensor, multiple: float) -> None:

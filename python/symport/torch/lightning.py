@@ -27,7 +27,7 @@ class RoundTripCallback(Callback):
         if not pl_module.automatic_optimization or len(trainer.optimizers) != 1:
             raise ValueError(
                 "RoundTripCallback: expected automatic optimization with one optimizer; "
-                "otherwise make a RoundTrip in the module and call its step() before each optimizer.step()"
+                "otherwise make a RoundTrip in the module and call its step() yourself"
             )
         self.round_trip = RoundTrip(pl_module, **self.options)
         if self._saved is not None:

@@ -80,7 +80,7 @@ TEST(LearningRate, RefusesBadInputByField) {
                            "cosine:0.1,0",
                            "cosine:-0.1,10",
                            "cosine:0.1,1e300",
-                           "linear:0.1,10",
+                           "line:0.1,10",
                            "0x10"}) {
     try {
       LearningRate::parse(text);

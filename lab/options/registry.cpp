@@ -307,7 +307,14 @@ const std::vector<StateEntry>& states() {
   return entries;
 }
 
+bool is_own_function(std::string_view specification) { return specification.starts_with("own:"); }
+
 FunctionProblem make_problem(const std::string& specification) {
+  if (is_own_function(specification)) {
+    throw InvalidArgument("function",
+                          fmt::format("'{}', a function of another program", specification),
+                          join(names_of(functions())));
+  }
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();
@@ -315,6 +322,7 @@ FunctionProblem make_problem(const std::string& specification) {
 }
 
 std::string full_specification(const std::string& specification) {
+  if (is_own_function(specification)) return specification;
   return parse_function(specification).text();
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/options/own_function.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
@@ -306,8 +307,6 @@ const std::vector<StateEntry>& states() {
   };
   return entries;
 }
-
-bool is_own_function(std::string_view specification) { return specification.starts_with("own:"); }
 
 FunctionProblem make_problem(const std::string& specification) {
   if (is_own_function(specification)) {

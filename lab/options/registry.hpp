@@ -148,9 +148,6 @@ const Entry& find_entry(const std::vector<Entry>& entries, std::string_view name
 /// "rosenbrock", "quadratic:10,1000", ... Parameters left out have their defaults. Throws
 /// InvalidArgument.
 FunctionProblem make_problem(const std::string& specification);
-/// A function that somebody's program brought along, "own:NAME": runs on it can be written and
-/// reported, not repeated.
-bool is_own_function(std::string_view specification);
 /// The same function with all its parameters: "quadratic" becomes "quadratic:10,100".
 std::string full_specification(const std::string& specification);
 

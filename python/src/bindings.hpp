@@ -27,6 +27,19 @@ using Texts = std::vector<std::pair<std::string, std::string>>;
 /// For an option table. Throws UsageError for a name that is not in `known`, with the nearest.
 lab::Arguments to_arguments(const Texts& texts, const std::vector<lab::Option>& known);
 
+/// An option's name as a keyword argument: search-steps is search_steps.
+std::string keyword_of(std::string option);
+
+/// Calls `action`; an error about an option names its keyword.
+template <class Action>
+decltype(auto) explained(Action&& action) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const lab::OptionError& error) {
+    throw lab::UsageError(keyword_of(error.option()), error.detail());
+  }
+}
+
 /// Raises what a signal asks for (KeyboardInterrupt), at most a few times a second. Takes the GIL
 /// where it is not held.
 class SignalCheck {

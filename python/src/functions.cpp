@@ -122,16 +122,22 @@ void settle(lab::FunctionRunSpec& spec, const Symmetry* symmetry, const Optimize
   }
 }
 
-Run optimize_own(const std::string& name, nb::callable loss, nb::callable gradient,
-                 std::optional<nb::callable> hessian_vector, const nb::object& start,
-                 const Shapes& shapes, const std::optional<std::string>& named_symmetry,
-                 const std::optional<std::string>& slots, const Texts& options) {
-  const auto dimension = static_cast<Index>(nb::len(start));
+/// A function of somebody's own: a loss and its gradient, of a flat array or of its parts.
+struct OwnFunction {
+  std::string name;
+  nb::callable loss, gradient;
+  std::optional<nb::callable> hessian_vector;
+  Shapes shapes;
+  std::optional<std::string> named_symmetry, slots;
+};
+
+Run optimize_function(const OwnFunction& function, const Vector& start,
+                      const lab::Arguments& arguments) {
+  const Index dimension = start.size();
   lab::FunctionResult result;
-  result.x = to_vector(start, dimension, "start");
-  const lab::Arguments arguments = to_arguments(options, lab::function_run_options().options());
+  result.x = start;
   lab::FunctionRunSpec& spec = result.spec = lab::function_run_options().read(arguments);
-  spec.function = "own:" + name;
+  spec.function = "own:" + function.name;
   spec.start.emplace(result.x.begin(), result.x.end());
   if (!spec.steps) spec.steps = TrainOptions<double>{}.max_steps;
   if (!spec.learning_rate) {
@@ -140,14 +146,16 @@ Run optimize_own(const std::string& name, nb::callable loss, nb::callable gradie
     }
     spec.learning_rate.emplace();
   }
-  const PythonObjective objective(dimension, std::move(loss), std::move(gradient),
-                                  std::move(hessian_vector));
+  const PythonObjective objective(dimension, function.loss, function.gradient,
+                                  function.hessian_vector);
   lab::FunctionProblem problem;
   std::unique_ptr<Symmetry> own;
-  if (slots) own = slot_symmetry(*slots, shapes);
-  if (named_symmetry)
-    problem = lab::for_option("symmetry", [&] { return lab::make_problem(*named_symmetry); });
-  const Symmetry* symmetry = named_symmetry ? problem.symmetry.get() : own.get();
+  if (function.slots) own = slot_symmetry(*function.slots, function.shapes);
+  if (function.named_symmetry) {
+    problem =
+        lab::for_option("symmetry", [&] { return lab::make_problem(*function.named_symmetry); });
+  }
+  const Symmetry* symmetry = function.named_symmetry ? problem.symmetry.get() : own.get();
 
   const auto optimizer =
       lab::make_optimizer<double>(spec.optimizer, spec.learning_rate->automatic(), dimension);
@@ -184,9 +192,21 @@ Run optimize_own(const std::string& name, nb::callable loss, nb::callable gradie
   return {std::move(result)};
 }
 
+Run optimize_own(const std::string& name, nb::callable loss, nb::callable gradient,
+                 std::optional<nb::callable> hessian_vector, const nb::object& start,
+                 const Shapes& shapes, const std::optional<std::string>& named_symmetry,
+                 const std::optional<std::string>& slots, const Texts& options) {
+  const OwnFunction function{
+      name, std::move(loss), std::move(gradient), std::move(hessian_vector), shapes, named_symmetry,
+      slots};
+  const Vector x = to_vector(start, static_cast<Index>(nb::len(start)), "start");
+  const lab::Arguments arguments = to_arguments(options, lab::function_run_options().options());
+  return explained([&] { return optimize_function(function, x, arguments); });
+}
+
 Run optimize_named(const Texts& options) {
   const lab::Arguments arguments = to_arguments(options, lab::function_run_options().options());
-  return arguments.explained([&] {
+  return explained([&] {
     const nb::gil_scoped_release released;
     const lab::FunctionRun run = lab::resolve(lab::function_run_options().read(arguments));
     SignalCheck check;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "bindings.hpp"
@@ -11,15 +12,22 @@
 
 namespace symport::python {
 
+std::string keyword_of(std::string option) {
+  std::replace(option.begin(), option.end(), '-', '_');
+  return option;
+}
+
 lab::Arguments to_arguments(const Texts& texts, const std::vector<lab::Option>& known) {
   std::vector<std::string> names;
-  for (const lab::Option& option : known) names.push_back(option.name);
+  for (const lab::Option& option : known) names.push_back(keyword_of(option.name));
   lab::Arguments arguments;
   for (const auto& [name, text] : texts) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw lab::UsageError(name, fmt::format("no such option{}", lab::did_you_mean(name, names)));
+    const std::string origin = keyword_of(name);
+    if (std::find(names.begin(), names.end(), origin) == names.end()) {
+      throw lab::UsageError(origin,
+                            fmt::format("no such option{}", lab::did_you_mean(origin, names)));
     }
-    arguments.add({name, text, name});
+    arguments.add({name, text, origin});
   }
   return arguments;
 }

@@ -101,7 +101,7 @@ Run train(const Texts& options, const std::optional<nb::dict>& data,
   const lab::Arguments arguments = resume ? resumed(given, *resume) : given;
   std::optional<ArrayMap> training = optional_arrays(data, "data"),
                           held_out = optional_arrays(test, "test");
-  return arguments.explained([&] {
+  return explained([&] {
     const nb::gil_scoped_release released;
     return train_network(arguments, std::move(training), std::move(held_out), {out, resume, force});
   });
@@ -110,7 +110,7 @@ Run train(const Texts& options, const std::optional<nb::dict>& data,
 nb::tuple teleport_network(const nb::dict& weights, const nb::dict& batch, const Texts& options) {
   const lab::Arguments arguments = to_arguments(options, lab::weights_teleport_options().options());
   const ArrayMap model = to_arrays(weights, "weights"), samples = to_arrays(batch, "batch");
-  lab::WeightsTeleportResult result = arguments.explained([&] {
+  lab::WeightsTeleportResult result = explained([&] {
     lab::WeightsTeleportSpec spec = lab::weights_teleport_options().read(arguments);
     spec.weights = "weights";
     spec.batch = "batch";

@@ -121,7 +121,7 @@ def test_bad_gauges_are_value_errors_and_nothing_changes():
     weights = tensors()
     before = {name: array.copy() for name, array in weights.items()}
     for gauge, message in [
-        ([symport.Group("scale", 8, [symport.Slot("W9", 0)])], "the tensor 'W9'"),
+        ([symport.Group("scale", 8, [symport.Slot("W9", 0)])], 'the tensor "W9"'),
         ([symport.Group("scale", 9, [symport.Slot("W1", 0)])], "a range in 0 to 8"),
         ([symport.Group("scale", 8, [symport.Slot("W1", 2)])], "axis 2 of W1"),
         ({"version": 7, "groups": []}, "version"),

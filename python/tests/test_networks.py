@@ -163,7 +163,7 @@ def test_training_on_arrays_has_the_options_of_the_program():
         test=samples(4, 50),
         layers=[6, 10, 3],
         activation="relu",
-        biases=True,
+        bias=True,
         batch=20,
         epochs=5,
         lr=0.1,

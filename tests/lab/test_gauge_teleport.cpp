@@ -257,7 +257,7 @@ TEST(GaugeTeleport, SaysWhatDoesNotFit) {
     const char* message;
   } cases[] = {
       {replaced(network_gauge, "fc2.weight", "fc2.wieght"),
-       "g, group 0, slot 2: found the tensor 'fc2.wieght', allowed is one of those in w; did you "
+       "g, group 0, slot 2: found the tensor \"fc2.wieght\", allowed is one of those in w; did you "
        "mean 'fc2.weight'?"},
       {replaced(network_gauge, "\"fc2.weight\", \"axis\": 1", "\"fc2.weight\", \"axis\": 2"),
        "axis 2 of fc2.weight"},
@@ -313,12 +313,12 @@ TEST(GaugeFile, RefusesWhatIsNotItsForm) {
       {"", "no JSON"},
       {"[]", "an object"},
       {"{}", "no key 'version'"},
-      {R"({"version": 2, "groups": []})", "g, version: found '2', allowed is 1"},
+      {R"({"version": 2, "groups": []})", "g, version: found \"2\", allowed is 1"},
       {R"({"version": 1})", "no key 'groups'"},
       {R"({"version": 1, "groups": {}})", "a list"},
-      {R"({"version": 1, "version": 1, "groups": []})", "the key 'version' twice"},
+      {R"({"version": 1, "version": 1, "groups": []})", "the key \"version\" twice"},
       {R"({"version": 1, "groups": [[[[[[[[[[]]]]]]]]]]})", "lists in lists"},
-      {R"({"version": 1, "groups": [3]})", "g, group 0: found '3', allowed is an object"},
+      {R"({"version": 1, "groups": [3]})", "g, group 0: found \"3\", allowed is an object"},
       {replaced(network_gauge, "\"scale\"", "\"scaling\""), "scale, gl, orthogonal"},
       {replaced(network_gauge, "\"size\": 3", "\"size\": 0"), "size 0 with 3 slots"},
       {replaced(network_gauge, "\"size\": 3", "\"size\": -3"), "a whole number"},

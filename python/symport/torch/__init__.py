@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""Symport for PyTorch."""
+
+from .slots import Slot
+from .symmetries import Element, Group, Refusal, Symmetries
+
+__all__ = ["Element", "Group", "Refusal", "Slot", "Symmetries"]

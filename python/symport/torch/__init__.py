@@ -1,7 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Symport for PyTorch."""
 
+from .balance import balance
+from .certificate import Certificate, GroupMove
 from .slots import Slot
 from .symmetries import Element, Group, Refusal, Symmetries
+from .teleport import teleport
+from .teleporter import Teleporter
+from .transport import declare_state
 
-__all__ = ["Element", "Group", "Refusal", "Slot", "Symmetries"]
+__all__ = [
+    "Certificate",
+    "Element",
+    "Group",
+    "GroupMove",
+    "Refusal",
+    "Slot",
+    "Symmetries",
+    "Teleporter",
+    "balance",
+    "declare_state",
+    "teleport",
+]

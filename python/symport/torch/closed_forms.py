@@ -18,6 +18,7 @@ are taken on the device of the tensors; decisions are made in double precision o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -33,8 +34,9 @@ Work = dict[str, Tensor]
 Answer = Tensor | str
 Solver = Callable[[Sequence[Group], Work], list[Answer]]
 
-#: Chains converge linearly; this many sweeps at most.
-MAX_SWEEPS = 40
+#: Chains converge linearly: this many sweeps at most, as long as the sum of squares falls by this.
+MAX_SWEEPS = 100
+PROGRESS = 1e-9
 
 
 @dataclass
@@ -215,17 +217,19 @@ def _steepest_scale(norms: Mapping[float, Tensor], kappa: float) -> Tensor:
 
 
 def _geometric_means(produced: Tensor, consumed: Tensor, floor: float) -> list[Answer]:
-    """g = S^1/2 with S A S = C for every pair of a stack: S = A^-1/2 (A^1/2 C A^1/2)^1/2 A^-1/2."""
-    traces = torch.stack([m.diagonal(dim1=-2, dim2=-1).sum(-1) for m in (produced, consumed)]).amin(
-        0
-    )
-    usable = (traces > 0) & torch.isfinite(traces)
-    eye = torch.eye(produced.shape[-1], dtype=torch.float64).expand_as(produced)
-    a = torch.where(usable[:, None, None], produced, eye)
-    c = torch.where(usable[:, None, None], consumed, eye)
-    root, inverse_root = _roots(a, floor)
-    inner = _roots(root @ _floored(c, floor) @ root, 0.0)[0]
-    g = _roots(inverse_root @ inner @ inverse_root, 0.0)[0]
+    """g = S^1/2 with S A S = C for every pair of a stack: S = A^-1/2 (A^1/2 C A^1/2)^1/2 A^-1/2.
+
+    A direction that one side does not have could shrink to 0 on the other: it gets a hundredth of
+    the mean instead, so that g stays well conditioned.
+    """
+    largest = [m.diagonal(dim1=-2, dim2=-1).amax(-1) for m in (produced, consumed)]
+    usable = (torch.minimum(*largest) > 0) & torch.isfinite(torch.maximum(*largest))
+    eye = torch.eye(produced.shape[-1], dtype=torch.float64)
+    a, c = (torch.where(usable[:, None, None], m, eye) for m in (produced, consumed))
+    root, inverse_root = _roots(a, floor, absent=0.01)
+    c_root, _ = _roots(c, floor, absent=0.01)
+    inner, _ = _roots(root @ c_root @ c_root @ root)
+    g, _ = _roots(inverse_root @ inner @ inverse_root)
     return [
         m if bool(ok) else "one side of the pair is zero: there is no balanced gauge"
         for m, ok in zip(g, usable, strict=True)
@@ -233,25 +237,22 @@ def _geometric_means(produced: Tensor, consumed: Tensor, floor: float) -> list[A
 
 
 def _whiten(gram: Tensor, side: int, floor: float) -> Answer:
-    trace = float(gram.trace())
-    if not trace > 0 or trace == float("inf"):
+    """gram^-1/2 or, for the other side, its inverse."""
+    largest = float(gram.diagonal().max())
+    if not 0 < largest < math.inf:
         return "the side that would be white is zero"
     root, inverse_root = _roots(gram, floor)
     return inverse_root if side > 0 else root
 
 
-def _floored(gram: Tensor, floor: float) -> Tensor:
-    values, vectors = torch.linalg.eigh(gram)
-    values = torch.maximum(values, floor * values[..., -1:]).clamp_min(0)
-    return vectors * values.unsqueeze(-2) @ vectors.mT
-
-
-def _roots(gram: Tensor, floor: float) -> tuple[Tensor, Tensor]:
-    """gram^1/2 and gram^-1/2, with eigenvalues below floor times the largest raised to it."""
+def _roots(gram: Tensor, floor: float = 1e-15, absent: float = 1.0) -> tuple[Tensor, Tensor]:
+    """gram^1/2 and gram^-1/2. Eigenvalues below floor times the largest count as absent: they
+    become `absent` times the geometric mean of the others."""
     values, vectors = torch.linalg.eigh((gram + gram.mT) / 2)
-    least = max(floor, 1e-15) * values[..., -1:]
-    values = torch.maximum(values, least)
-    root = values.sqrt().unsqueeze(-2)
+    present = values > floor * values[..., -1:]
+    logs = torch.where(present, values.clamp_min(1e-300).log(), 0.0)
+    mean = (logs.sum(-1, keepdim=True) / present.sum(-1, keepdim=True)).exp()
+    root = torch.where(present, values, absent * mean).sqrt().unsqueeze(-2)
     return vectors * root @ vectors.mT, vectors / root @ vectors.mT
 
 
@@ -303,8 +304,8 @@ def _sweep(
     elements: list[Tensor | None] = [None] * len(groups)
     reasons = ["isometries do not change a norm"] * len(groups)
     batches = _batches(groups)
+    squares = math.inf
     for _ in range(sweeps):
-        change = 0.0
         for batch in batches:
             answers = solve([groups[i] for i in batch], work)
             for i, answer in zip(batch, answers, strict=True):
@@ -313,15 +314,13 @@ def _sweep(
                         reasons[i] = answer
                     continue
                 reasons[i] = ""
-                one = groups[i].identity()
-                moved = float((answer - one).abs().max())
-                if moved == 0.0 and elements[i] is not None:
-                    continue
-                change = max(change, moved)
                 move_group(work, groups[i], answer, kind)
-                before = elements[i] if elements[i] is not None else one
+                before = elements[i] if elements[i] is not None else groups[i].identity()
                 elements[i] = compose(groups[i], answer, before)
-        if change < 1e-3 or len(batches) == 1:
+        if len(batches) == 1:
+            break
+        before, squares = squares, sum(float(t.square().sum()) for t in work.values())
+        if not squares < (1 - PROGRESS) * before:
             break
     return Destination(elements, reasons)
 

@@ -68,7 +68,7 @@ class Search:
         return self.agreement.elements(elements), notes
 
     def _floor(self) -> float:
-        """Eigenvalues of a Gram matrix below this times the largest count as this."""
+        """Eigenvalues of a Gram matrix below this times the largest count as absent."""
         return 1e-12 if self.movables.double else 1e-6
 
     def _closed_form(self, objective: str) -> Destination:
@@ -99,7 +99,7 @@ class Search:
 
     def _alternate(self) -> tuple[Elements, list[str]]:
         weights = self.movables.parameters
-        white = closed_forms.alternate(self._groups, weights, turn=self.turn, floor=self._floor())
+        white = self._white(self.turn)
         if all(e is None for e in white.elements):
             return self._whole(white)
         if self.options.scale is not None:
@@ -122,6 +122,12 @@ class Search:
         raise Refused(
             f"the next step would end at {certificate.next_loss:.6g}, without the teleport at "
             f"{certificate.next_loss_plain:.6g}"
+        )
+
+    def _white(self, turn: int) -> Destination:
+        floor = self._floor()
+        return closed_forms.alternate(
+            self._groups, self.movables.parameters, turn=turn, floor=floor
         )
 
     def _measured_scale(self, white: Destination) -> float:
@@ -162,9 +168,7 @@ class Search:
         weights = self.movables.parameters
         candidates = {name: self._closed_form(name) for name in ("balance", "gradient", "flat")}
         for side in (0, 1):
-            white = closed_forms.alternate(
-                self._groups, weights, turn=self.turn + side, floor=self._floor()
-            )
+            white = self._white(self.turn + side)
             if any(e is not None for e in white.elements):
                 scales = closed_forms.kept_scales(white, self._groups, weights)
                 name = f"alternate (turn {self.turn + side})"

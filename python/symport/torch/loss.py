@@ -79,7 +79,8 @@ class Loss:
             )
         if not isinstance(result, (Tensor, float, int)):
             raise ValueError(f"closure: returned {type(result).__name__}; expected the loss")
-        value = self._agreement.mean(float(result))
+        number = float(result.detach()) if isinstance(result, Tensor) else float(result)
+        value = self._agreement.mean(number)
         if not math.isfinite(value):
             raise Refused(f"the loss is {value}")
         return value, result

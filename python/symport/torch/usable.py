@@ -14,8 +14,14 @@ from .closed_forms import overlap
 from .movables import HALF, Movables
 from .symmetries import Group
 
-#: A true identity has a Noether residual of rounding size, a false one 0.06 or more.
-RESIDUAL_LIMIT = 0.02
+#: A true identity has a Noether residual of rounding size (and more near a minimum, where gradients
+#: are small differences), a false one about 0.01 or more.
+RESIDUAL_LIMITS = {
+    torch.float64: 1e-5,
+    torch.float32: 5e-3,
+    torch.bfloat16: 0.1,
+    torch.float16: 0.1,
+}
 
 
 def optimizer_groups(movables: Movables) -> dict[str, dict[str, Any]] | None:
@@ -43,7 +49,8 @@ def reasons(
         residual = None
         if gradients is not None:
             residual = noether_residual(group, movables.tensors, gradients)
-        if not reason and residual is not None and not residual <= RESIDUAL_LIMIT:
+        limit = max(RESIDUAL_LIMITS[movables.tensors[s.tensor].dtype] for s in group.slots)
+        if not reason and residual is not None and not residual <= limit:
             reason = (
                 f"not a symmetry of this loss: Noether residual {residual:.1e} "
                 "(a penalty on the weights in the loss?)"
@@ -88,33 +95,35 @@ def _reason(
 def noether_residual(
     group: Group, tensors: Mapping[str, Tensor], gradients: Mapping[str, Tensor]
 ) -> float | None:
-    """|Proj(sum_{rho=g} G P' - sum_{rho=g^-T} P G')| over sum |G||P|: 0 for a symmetry of the loss
-    that the gradients belong to. None where a tensor of the group has no gradient, or the group is
-    discrete."""
+    """|Proj(sum_{rho=g} G P' - sum_{rho=g^-T} P G')| over the size of its terms: 0 for a symmetry
+    of the loss that the gradients belong to. None where a tensor of the group has no gradient, or
+    the group is discrete."""
     if group.kind in ("sign", "permutation"):
         return None
     if any(s.tensor not in gradients for s in group.slots):
         return None
     total: Tensor | None = None
-    size = 0.0
+    size: Tensor | float = 0.0
     for slot in group.slots:
         p = slot_matrix(tensors[slot.tensor].detach(), slot)
         g = slot_matrix(gradients[slot.tensor], slot).to(p.dtype)
         if p.dtype in HALF:
             p, g = p.float(), g.float()
         if group.kind == "scale":
-            weight = float(slot.rho)
-            term = weight * (p * g).sum(1, dtype=torch.float64).cpu()
+            terms = float(slot.rho) * p * g
+            term = terms.sum(1, dtype=torch.float64).cpu()
+            size = size + terms.abs().sum(1, dtype=torch.float64).cpu()
         else:
-            weight = 1.0
             term = (g @ p.mT if slot.rho == "g" else -(p @ g.mT)).to("cpu", torch.float64)
+            size = (
+                size + torch.linalg.vector_norm(p).double() * torch.linalg.vector_norm(g).double()
+            )
         total = term if total is None else total + term
-        norms = [float(torch.linalg.vector_norm(x, dtype=torch.float64)) for x in (p, g)]
-        size += abs(weight) * norms[0] * norms[1]
     assert total is not None
     if group.kind == "orthogonal":
         total = (total - total.mT) / 2
-    return float(torch.linalg.vector_norm(total)) / size if size > 0 else 0.0
+    scale = float(torch.linalg.vector_norm(torch.as_tensor(size)))
+    return float(torch.linalg.vector_norm(total)) / scale if scale > 0 else 0.0
 
 
 def _clash(group: Group, other: Group) -> bool:

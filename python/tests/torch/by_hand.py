@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from symport.torch import Group, Slot, Symmetries
 from torch import Tensor, nn
+
+from symport.torch import Group, Slot, Symmetries
 
 
 def scaling(producer: str, consumer: str, n: int, *, bias: bool = True) -> Group:

@@ -9,9 +9,10 @@ from functools import partial
 import pytest
 import torch
 from by_hand import matrices, network, permutation, train
+from torch import nn
+
 from symport.torch import Symmetries
 from symport.torch.movables import Movables
-from torch import nn
 
 OPTIMIZERS = {
     "sgd": lambda p: torch.optim.SGD(p, lr=0.05),

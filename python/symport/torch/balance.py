@@ -46,4 +46,4 @@ def balance(
     jump = Jump(symmetries, optimizer, options, Agreement(process_group), model)
     for other in also:
         jump.movables.also(other)
-    return jump.run(None, own_gradient=False)
+    return jump.run(None, "none")

@@ -162,10 +162,16 @@ def kept_scales(
             scales.append(1.0)
             continue
         size = sum(groups[i].size for i in sides) / len(sides)
-        squares = sum(float(work[name].double().square().sum()) for name in free)
+        squares = squares_of({name: work[name] for name in free})
         m = len(sides)
         scales.append((squares / size) ** (m / (m + 1)) if squares > 0 else 1.0)
     return scales
+
+
+def squares_of(tensors: Mapping[str, Tensor]) -> float:
+    """The sum of squares of all entries, in double precision."""
+    norms = [torch.linalg.vector_norm(t.detach(), dtype=torch.float64) for t in tensors.values()]
+    return math.fsum(float(n) ** 2 for n in norms)
 
 
 # --- one group ------------------------------------------------------------------------------------
@@ -263,8 +269,8 @@ def _norms(group: Group, work: Work) -> dict[float, Tensor]:
     norms: dict[float, Tensor] = {}
     for slot in group.slots:
         if slot.tensor in work:
-            n = slot_matrix(work[slot.tensor], slot)
-            n = n.square().sum(1, dtype=torch.float64).cpu()
+            rows = slot_matrix(work[slot.tensor], slot)
+            n = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64).square().cpu()
             c = float(slot.rho)
             norms[c] = norms[c] + n if c in norms else n
     return norms
@@ -319,7 +325,7 @@ def _sweep(
                 elements[i] = compose(groups[i], answer, before)
         if len(batches) == 1:
             break
-        before, squares = squares, sum(float(t.square().sum()) for t in work.values())
+        before, squares = squares, squares_of(work)
         if not squares < (1 - PROGRESS) * before:
             break
     return Destination(elements, reasons)

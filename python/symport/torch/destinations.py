@@ -137,7 +137,7 @@ class Search:
         elements, _ = self._whole(white)
         gradients = self.movables.moved_gradients(self.gradients, elements)
         free = {n: gradients[n] for n in set().union(*white.free) if n in gradients}
-        slope = squares(free) or 0.0
+        slope = closed_forms.squares_of(free)
         assert self.movables.optimizer is not None
         rate = max(float(g["lr"]) for g in self.movables.optimizer.param_groups)
         before = self.certificate.loss_before
@@ -219,14 +219,6 @@ class Search:
             return self.loss.value()
         finally:
             self.undo.restore()
-
-
-def squares(tensors: Mapping[str, Tensor] | None) -> float | None:
-    """The sum of squares of all entries."""
-    if tensors is None:
-        return None
-    norms = [torch.linalg.vector_norm(t.detach(), dtype=torch.float64) for t in tensors.values()]
-    return math.fsum(float(n) ** 2 for n in norms)
 
 
 def _twin(optimizer: Optimizer | None) -> Optimizer:

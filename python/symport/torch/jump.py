@@ -17,7 +17,8 @@ from . import usable
 from .action import condition, is_power_of_two
 from .agreement import Agreement
 from .certificate import Certificate, GroupMove
-from .destinations import Search, squares
+from .closed_forms import squares_of
+from .destinations import Search
 from .loss import Loss
 from .movables import Elements, Movables
 from .options import Options
@@ -42,23 +43,25 @@ class Jump:
         self._agreement = agreement
         self._found = symmetries.drift is not None
 
-    def run(
-        self, closure: Callable[[], Any] | None, *, own_gradient: bool, turn: int = 0
-    ) -> Certificate:
-        """`own_gradient`: use the closure's gradient, and not what stands in `.grad`."""
+    def run(self, closure: Callable[[], Any] | None, gradient: str, turn: int = 0) -> Certificate:
+        """`gradient`: which one to use: "closure", "standing" (what is in `.grad`), or "none".
+
+        What is in `.grad` moves along in any case.
+        """
         begin = time.perf_counter()
         certificate = Certificate(self.options.objective)
         loss = None if closure is None else Loss(closure, self.movables.model, self._agreement)
         undo: Snapshot | None = None
         residuals: list[float | None] = []
         try:
-            gradients = self._prepare(certificate, loss, own_gradient)
+            gradients = self._prepare(certificate, loss, gradient)
             reasons, residuals = usable.reasons(
                 self.movables, gradients, across_decay=self.options.across_decay
             )
             certificate.groups = self._moves(None, reasons, residuals)
             certificate.squared_norm_before = self._squared_norm()
-            certificate.grad_sq_before = squares(gradients)
+            if gradients is not None:
+                certificate.grad_sq_before = squares_of(gradients)
             trials = self.options.objective in ("decrease", "alternate") and loss is not None
             undo = self.movables.snapshot(everything=trials)
             search = Search(
@@ -70,7 +73,7 @@ class Jump:
                 gradients,
                 loss,
                 undo,
-                own_gradient,
+                gradient == "closure",
                 turn,
             )
             elements, notes = search.choose()
@@ -78,9 +81,8 @@ class Jump:
             if all(e is None for e in elements):
                 raise Refused(_nothing(notes))
             if gradients is not None:
-                certificate.grad_sq_after = squares(
-                    self.movables.moved_gradients(gradients, elements)
-                )
+                moved = self.movables.moved_gradients(gradients, elements)
+                certificate.grad_sq_after = squares_of(moved)
             self.movables.move(elements)
             certificate.squared_norm_after = self._squared_norm()
             certificate.bit_exact = all(
@@ -110,7 +112,7 @@ class Jump:
         return certificate
 
     def _prepare(
-        self, certificate: Certificate, loss: Loss | None, own_gradient: bool
+        self, certificate: Certificate, loss: Loss | None, source: str
     ) -> Mapping[str, Tensor] | None:
         """The gradient by name, after everything that can be wrong before the search. All processes
         refuse if one does."""
@@ -118,13 +120,13 @@ class Jump:
         gradients: Mapping[str, Tensor] | None = None
         try:
             self.movables.check()
-            if not own_gradient:
+            if source == "standing":
                 gradients = self.movables.gradients()
         except Refused as refused:
             failure = str(refused)
         if not self._agreement.all(not failure):
             raise Refused(failure or "another process refused")
-        if loss is not None and own_gradient:
+        if loss is not None and source == "closure":
             certificate.loss_before, found = loss.gradient()
             gradients = {self.movables.names[p]: g for p, g in found.items()}
         elif loss is not None:
@@ -190,7 +192,7 @@ class Jump:
 
     def _squared_norm(self) -> float:
         names = self.movables.names.items()
-        return squares({n: p for p, n in names if p.requires_grad}) or 0.0
+        return squares_of({n: p for p, n in names if p.requires_grad})
 
     def _moves(
         self,

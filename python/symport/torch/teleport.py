@@ -70,7 +70,7 @@ def teleport(
     jump = Jump(symmetries, optimizer, options, Agreement(process_group), model)
     for other in also:
         jump.movables.also(other)
-    return jump.run(closure, own_gradient=True, turn=turn)
+    return jump.run(closure, "closure", turn)
 
 
 def _find(model: nn.Module, closure: Callable[[], Any], optimizer: Optimizer | None) -> Symmetries:

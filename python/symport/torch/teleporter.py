@@ -105,7 +105,7 @@ class Teleporter:
         if self._scaler is not None:
             self._unscale()
         moved = sum(c.accepted for c in self.certificates)
-        certificate = self._jump.run(closure, own_gradient=False, turn=moved)
+        certificate = self._jump.run(closure, "standing", moved)
         certificate.step = step
         self.certificates.append(certificate)
         return certificate

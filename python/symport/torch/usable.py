@@ -53,7 +53,7 @@ def reasons(
         if not reason and residual is not None and not residual <= limit:
             reason = (
                 f"not a symmetry of this loss: Noether residual {residual:.1e} "
-                "(a penalty on the weights in the loss?)"
+                "(a penalty on the weights in the loss, or gradients of another point?)"
             )
         if not reason and any(_clash(group, other) for other in taken):
             reason = "acts on the same axis as a group of matrices that moves"

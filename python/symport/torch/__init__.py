@@ -3,6 +3,7 @@
 
 from .balance import balance
 from .certificate import Certificate, GroupMove
+from .find import find_symmetries
 from .slots import Slot
 from .symmetries import Element, Group, Refusal, Symmetries
 from .teleport import teleport
@@ -20,5 +21,6 @@ __all__ = [
     "Teleporter",
     "balance",
     "declare_state",
+    "find_symmetries",
     "teleport",
 ]

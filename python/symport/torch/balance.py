@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 
 from .agreement import Agreement
 from .certificate import Certificate
+from .find import find_symmetries
 from .jump import Jump
 from .options import Options
 from .symmetries import Symmetries
@@ -39,8 +40,6 @@ def balance(
                 "balance: pass symmetries=find_symmetries(model, inputs), or example_inputs to "
                 "find them with"
             )
-        from .find import find_symmetries
-
         symmetries = find_symmetries(model, example_inputs, optimizer=optimizer)
     options = Options(powers_of_two=powers_of_two, across_decay=across_decay)
     jump = Jump(symmetries, optimizer, options, Agreement(process_group), model)

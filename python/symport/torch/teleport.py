@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from .agreement import Agreement
 from .certificate import Certificate
+from .find import find_symmetries
 from .jump import Jump
+from .loss import Loss
 from .options import Options
 from .symmetries import Symmetries, unwrap
 
@@ -75,24 +76,20 @@ def teleport(
 
 def _find(model: nn.Module, closure: Callable[[], Any], optimizer: Optimizer | None) -> Symmetries:
     """The symmetries, with the inputs that the closure gives to the model."""
-    from .find import find_symmetries
-    from .loss import Loss
-
     inner = unwrap(model)
-    seen: list[tuple[Any, ...]] = []
+    seen: list[Any] = []
 
     def record(module: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        if keywords:
+        if arguments and keywords:
             raise ValueError(
-                "the closure calls the model with keyword arguments; call find_symmetries yourself "
-                "and pass symmetries=..."
+                "the closure calls the model with positional and keyword arguments; call "
+                "find_symmetries yourself and pass symmetries=..."
             )
-        seen.append(arguments)
+        seen.append(keywords or arguments)
 
     handle = inner.register_forward_pre_hook(record, with_kwargs=True)
     try:
-        with torch.no_grad():
-            Loss(closure, inner, Agreement(None)).value()
+        Loss(closure, inner, Agreement(None)).value()
     finally:
         handle.remove()
     if not seen:

@@ -45,10 +45,10 @@ class Destination:
 
     elements: list[Tensor | None]
     reasons: list[str]
-    #: alternate: the tensors that no white gauge has fixed, and which groups are white on their
-    #: rho = g side (+1) or on the other (-1), by component.
+    #: alternate, by chain: the tensors that no white gauge has fixed, and for every group the power
+    #: of c that multiplies its element when all white tensors are to be c times orthonormal.
     free: list[set[str]] = field(default_factory=list)
-    sides: list[dict[int, int]] = field(default_factory=list)
+    powers: list[dict[int, int]] = field(default_factory=list)
 
 
 def balance(
@@ -116,7 +116,7 @@ def alternate(
     work = _copies(groups, tensors)
     elements: list[Tensor | None] = [None] * len(groups)
     reasons = ["alternating gauges are for pairs of matrices (GL)"] * len(groups)
-    free, sides = [], []
+    free, powers = [], []
     for chain in _chains(groups):
         position = turn % (len(chain) + 1)
         order = [(i, 1) for i in chain[:position]] + [(i, -1) for i in reversed(chain[position:])]
@@ -133,19 +133,23 @@ def alternate(
             fixed |= {s.tensor for s in groups[i].slots if s.rho == wanted}
         touched = {s.tensor for i in chain for s in groups[i].slots}
         free.append(touched - fixed)
-        sides.append({i: side for i, side in order if elements[i] is not None})
-    return Destination(elements, reasons, free, sides)
+        # W_2' = g_2 W_2 g_1^-1: the second group from an end has c^2, so that W_2' is c times white.
+        power: dict[int, int] = {}
+        for i, side in order:
+            if elements[i] is not None:
+                power[i] = side * (1 + sum(side * k > 0 for k in power.values()))
+        powers.append(power)
+    return Destination(elements, reasons, free, powers)
 
 
 def scale_alternate(destination: Destination, scales: Sequence[float]) -> Destination:
     """The same gauges with the white sides multiplied so that a step of rate eta on the free
     tensors of a chain moves the product as one of rate eta * scale: c = scale^(1/2m), m groups."""
     elements = list(destination.elements)
-    for scale, sides in zip(scales, destination.sides, strict=True):
-        for i, side in sides.items():
-            c = scale ** (0.5 / len(sides))
-            elements[i] = elements[i] * (c if side > 0 else 1.0 / c)
-    return Destination(elements, destination.reasons, destination.free, destination.sides)
+    for scale, powers in zip(scales, destination.powers, strict=True):
+        for i, power in powers.items():
+            elements[i] = elements[i] * scale ** (0.5 * power / len(powers))
+    return Destination(elements, destination.reasons, destination.free, destination.powers)
 
 
 def kept_scales(
@@ -157,13 +161,13 @@ def kept_scales(
         if element is not None:
             move_group(work, group, element, "point")
     scales = []
-    for free, sides in zip(destination.free, destination.sides, strict=True):
-        if not sides:
+    for free, powers in zip(destination.free, destination.powers, strict=True):
+        if not powers:
             scales.append(1.0)
             continue
-        size = sum(groups[i].size for i in sides) / len(sides)
+        size = sum(groups[i].size for i in powers) / len(powers)
         squares = squares_of({name: work[name] for name in free})
-        m = len(sides)
+        m = len(powers)
         scales.append((squares / size) ** (m / (m + 1)) if squares > 0 else 1.0)
     return scales
 

@@ -103,7 +103,7 @@ class Search:
         if all(e is None for e in white.elements):
             return self._whole(white)
         if self.options.scale is not None:
-            scales = [self.options.scale] * len(white.sides)
+            scales = [self.options.scale] * len(white.powers)
             return self._whole(closed_forms.scale_alternate(white, scales))
         measurable = self.loss is not None and self.gradients is not None
         if not measurable or not isinstance(self.movables.optimizer, torch.optim.SGD):
@@ -113,7 +113,7 @@ class Search:
         certificate.next_loss_plain = self._next_loss(None)
         scale = self._measured_scale(white)
         for _ in range(6):
-            scales = [scale] * len(white.sides)
+            scales = [scale] * len(white.powers)
             elements, notes = self._whole(closed_forms.scale_alternate(white, scales))
             certificate.next_loss = self._next_loss(elements)
             if certificate.next_loss <= certificate.next_loss_plain:

@@ -104,8 +104,8 @@ class Teleporter:
             return None
         if self._scaler is not None:
             self._unscale()
-        moved = sum(c.accepted for c in self.certificates)
-        certificate = self._jump.run(closure, "standing", moved)
+        # A refused side (LoRA's B at the start, which is zero) must not come again at once.
+        certificate = self._jump.run(closure, "standing", turn=len(self.certificates))
         certificate.step = step
         self.certificates.append(certificate)
         return certificate

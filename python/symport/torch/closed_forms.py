@@ -133,7 +133,7 @@ def alternate(
             fixed |= {s.tensor for s in groups[i].slots if s.rho == wanted}
         touched = {s.tensor for i in chain for s in groups[i].slots}
         free.append(touched - fixed)
-        # W_2' = g_2 W_2 g_1^-1: the second group from an end has c^2, so that W_2' is c times white.
+        # W_2' = g_2 W_2 g_1^-1: the second group from an end has c^2, so that W_2' has c.
         power: dict[int, int] = {}
         for i, side in order:
             if elements[i] is not None:

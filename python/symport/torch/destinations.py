@@ -23,6 +23,9 @@ from .snapshot import Snapshot
 from .transport import Refused
 from .usable import optimizer_groups
 
+#: alternate measures so many chains one by one, an evaluation each.
+MANY = 16
+
 
 @dataclass
 class Search:
@@ -111,14 +114,13 @@ class Search:
             return self._whole(closed_forms.scale_alternate(white, scales))
         certificate = self.certificate
         certificate.next_loss_plain = self._next_loss(None)
-        scale = self._measured_scale(white)
+        scales = self._measured_scales(white)
         for _ in range(6):
-            scales = [scale] * len(white.powers)
             elements, notes = self._whole(closed_forms.scale_alternate(white, scales))
             certificate.next_loss = self._next_loss(elements)
             if certificate.next_loss <= certificate.next_loss_plain:
                 return elements, notes
-            scale /= 4
+            scales = [s / 4 for s in scales]
         raise Refused(
             f"the next step would end at {certificate.next_loss:.6g}, without the teleport at "
             f"{certificate.next_loss_plain:.6g}"
@@ -130,26 +132,41 @@ class Search:
             self._groups, self.movables.parameters, turn=turn, floor=floor
         )
 
-    def _measured_scale(self, white: Destination) -> float:
-        """The best step t = J / Phi on the free tensors of the white gauge, over the learning rate,
-        by a parabola through L, its slope -J and one more value."""
-        assert self.loss is not None and self.gradients is not None
+    def _measured_scales(self, white: Destination) -> list[float]:
+        """The best step t = J / Phi on the free tensors of every chain, over the learning rate.
+
+        First chain by chain, then one factor for all of them together. With more than MANY chains
+        they share a step.
+        """
+        assert self.gradients is not None and self.movables.optimizer is not None
         elements, _ = self._whole(white)
         gradients = self.movables.moved_gradients(self.gradients, elements)
-        free = {n: gradients[n] for n in set().union(*white.free) if n in gradients}
-        slope = closed_forms.squares_of(free)
-        assert self.movables.optimizer is not None
         rate = max(float(g["lr"]) for g in self.movables.optimizer.param_groups)
+        if not rate > 0:
+            return [1.0] * len(white.free)
+        steps = [{n: gradients[n] for n in free if n in gradients} for free in white.free]
+        best = [1.0] * len(steps)
+        if 1 < len(steps) <= MANY:
+            best = [self._best_step(elements, [(1.0, step)]) for step in steps]
+        joint = self._best_step(elements, list(zip(best, steps, strict=True)))
+        return [joint * t / rate for t in best]
+
+    def _best_step(self, elements: Elements, steps: list[tuple[float, dict[str, Tensor]]]) -> float:
+        """The minimum over t of the loss at g.w - t * step, by a parabola through L, its slope -J
+        and one more value; a step is a sum of weighted gradients."""
+        assert self.loss is not None
         before = self.certificate.loss_before
-        if not slope > 0 or not rate > 0 or not before:
+        slope = sum(weight * closed_forms.squares_of(step) for weight, step in steps)
+        if not slope > 0 or not before:
             return 1.0
         t = abs(before) / slope
         for _ in range(20):
             try:
                 self.movables.move(elements)
                 with torch.no_grad():
-                    for name, gradient in free.items():
-                        self.movables.tensors[name].sub_(t * gradient)
+                    for weight, step in steps:
+                        for name, gradient in step.items():
+                            self.movables.tensors[name].sub_(t * weight * gradient)
                 after = self.loss.value()
             except Refused:
                 after = math.inf
@@ -160,7 +177,7 @@ class Search:
             t /= 10
         phi = 2 * (after - before + t * slope) / t**2
         best = slope / phi if phi > 0 and math.isfinite(phi) else t
-        return min(best, 10 * t) / rate
+        return min(best, 10 * t)
 
     # --- decrease -------------------------------------------------------------------------------
 

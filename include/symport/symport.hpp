@@ -3,6 +3,7 @@
 
 #include "symport/core/dual.hpp"
 #include "symport/core/gemm.hpp"
+#include "symport/core/interrupted.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/core/memory.hpp"
 #include "symport/core/parameter_layout.hpp"

@@ -67,7 +67,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     const Index until = again ? *next : options_.max_steps;
     return {.steps = std::min(plan.rehearsal, until - at.step),
             .horizon = until - at.step,
-            .objective = [this](Index) -> const BasicObjective<Scalar>& { return objective_; },
+            .objective = [this](Index) -> const BasicObjective<Scalar>& {
+              require_going_on(options_.teleport.keep_going);
+              return objective_;
+            },
             .rate = [this](Index i) { return options_.learning_rate.at(at.step + i); }};
   }
 

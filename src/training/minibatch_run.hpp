@@ -57,6 +57,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     const Index next = plan.schedule.next_after(at.epoch).value_or(options_.epochs);
     const Index left = batches_.count() - at.batch;
     return {.steps = std::min(plan.rehearsal, left),
+              require_going_on(options_.teleport.keep_going);
             .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
             .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
               step_batch_.bind(source_, batches_.batch(order, at.batch + i));

@@ -194,8 +194,6 @@ class Reproducer {
                      : std::make_shared<RunDirectory>(*output_.figures, replaces, "--figures");
     }
     if (options_.resume) return;
-    const RunDirectory check(out_, output_.force, "--out");
-    if (output_.figures) RunDirectory(*output_.figures, output_.force, "--figures");
     for (const Experiment& experiment : experiments) remove_earlier_runs(experiment, out_);
   }
 
@@ -275,9 +273,9 @@ class Reproducer {
   }
 
   const ReproduceOptions& options_;
-  std::shared_ptr<RunDirectory> place_{}, figures_{};
   const OutputOptions& output_;
   fs::path out_;
+  std::shared_ptr<RunDirectory> place_{}, figures_{};
   DataFetcher fetcher_;
   DataCache data_{};
   Json list_ = Json::array(), without_ = Json::array();
@@ -293,6 +291,7 @@ int run_reproduce(const Arguments& arguments) {
     throw OptionError("continue", "cannot be combined with --force");
   }
   const std::vector<Experiment> experiments = chosen(options);
+  const GracefulStop graceful;
   Reproducer reproducer(options, output);
   reproducer.prepare(experiments);
   for (const Experiment& experiment : experiments) {

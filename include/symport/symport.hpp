@@ -99,7 +99,6 @@
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/evaluate.hpp"
 #include "symport/training/image_source.hpp"
-#include "symport/training/minibatch_step.hpp"
 #include "symport/training/mlp_file.hpp"
 #include "symport/training/run_status.hpp"
 #include "symport/training/run_summary.hpp"

@@ -149,6 +149,7 @@ class Results:
 
 def run(claim, words, program, tests):
     """What the command of a claim gives; nothing where its data cannot be had."""
+    words = [str(ROOT / word) if (ROOT / word).is_file() else word for word in words]
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out"
         if words[0].startswith("test_"):

@@ -3,6 +3,7 @@
 
 #include "symport/core/dual.hpp"
 #include "symport/core/gemm.hpp"
+#include "symport/core/interrupted.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/core/memory.hpp"
 #include "symport/core/parameter_layout.hpp"
@@ -99,7 +100,6 @@
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/evaluate.hpp"
 #include "symport/training/image_source.hpp"
-#include "symport/training/minibatch_step.hpp"
 #include "symport/training/mlp_file.hpp"
 #include "symport/training/run_status.hpp"
 #include "symport/training/run_summary.hpp"

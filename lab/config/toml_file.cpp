@@ -72,7 +72,10 @@ std::string read_config_text(const std::filesystem::path& file, const std::strin
                                          file.string(), problem));
   };
   std::error_code error;
-  if (std::filesystem::is_directory(file, error)) refuse("a directory");
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (is_directory(status)) refuse("a directory");
+  // Only to open a pipe could take for ever.
+  if (exists(status) && !is_regular_file(status)) refuse("a pipe, device or socket");
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse(std::strerror(errno));
   std::string text;

@@ -60,7 +60,7 @@ class DataCache {
   Sets<double> in_double_;
 };
 
-/// Tells data apart: how many samples and features, and the SHA-256 of a thousand or so of them.
+/// Tells data apart: how many samples and features, and the SHA-256 of all of them.
 template <Real Scalar>
 std::string fingerprint(const BatchSource<Scalar>& source);
 

@@ -110,7 +110,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   return run;
 }
 
-FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher) {
+FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher,
+                            KeepGoing keep_going) {
   const FunctionRunSpec& spec = run.spec;
   // Round trips are what happens at the steps of --teleport, or at all.
   const bool trips = spec.trip.on();
@@ -128,7 +129,8 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
                                                .objective = spec.how.objective,
                                                .bound = spec.how.bound,
                                                .cap = spec.how.cap,
-                                               .rehearsal = *spec.how.rehearsal},
+                                               .rehearsal = *spec.how.rehearsal,
+                                               .keep_going = std::move(keep_going)},
                                   .round_trips = only_there,
                                   .seed = spec.seed,
                                   .trace = with_trace,

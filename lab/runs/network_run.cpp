@@ -239,6 +239,7 @@ class LoadedRun final : public NetworkRun {
                                  .teleport = plan_.teleportation(moves()),
                                  .round_trips = round_trips(),
                                  .seed = spec_.seed};
+    options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
     options.watcher = [&](const TraceRow& row) {
       return observer.watch({.step = row.step,
@@ -275,6 +276,7 @@ class LoadedRun final : public NetworkRun {
         .exact_training_loss = spec_.train_loss == TrainLoss::exact,
         .evaluate_every = spec_.evaluate_every.value_or(0),
         .seed = spec_.seed};
+    options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
     const Index batches = Batches(split_.training, options.batch_size, options.seed).count();
     options.watcher = [&](const TraceRow& row) {

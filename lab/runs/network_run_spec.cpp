@@ -243,10 +243,9 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   spec.how = plan_teleport<double>(spec.how).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
-    spec.how.how.rehearsal = usual_rehearsal_of(
-        spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, 1));
-    // A teleport in every epoch, or several, would cost more than it saves.
-    if (spec.minibatch()) spec.how.how.rehearsal = std::min<Index>(*spec.how.how.rehearsal, 20);
+    spec.how.how.rehearsal =
+        usual_rehearsal_of(spec.how.how, spec.teleport,
+                           *make_optimizer<double>(spec.optimizer, automatic, 1), spec.minibatch());
   }
   return spec;
 }

@@ -107,10 +107,10 @@ std::string json_of(const NetworkResult& result) {
 
 void write_results(const NetworkResult& result, RunDirectory& directory,
                    const std::filesystem::path& folder) {
-  directory.write(folder / "model.npz", result.model);
-  directory.write(folder / "trace.csv", csv(result.summary.trace, TraceLayout::training));
-  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(result)));
-  directory.write(folder / "summary.json", json_of(result));
+  directory.write({{folder / "model.npz", {}, &result.model},
+                   {folder / "trace.csv", csv(result.summary.trace, TraceLayout::training)},
+                   {folder / "teleports.jsonl", lines_of(json_teleports(result))},
+                   {folder / "summary.json", json_of(result)}});
 }
 
 void write_run(const NetworkResult& result, RunDirectory& directory,
@@ -149,10 +149,10 @@ std::string json_of(const FunctionResult& result) {
 
 void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder) {
-  directory.write(folder / "config.toml", config_of(result.spec, result.formula));
-  directory.write(folder / "trace.csv", csv(result.summary.trace, TraceLayout::function));
-  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(result.summary)));
-  directory.write(folder / "summary.json", json_of(result));
+  directory.write({{folder / "config.toml", config_of(result.spec, result.formula)},
+                   {folder / "trace.csv", csv(result.summary.trace, TraceLayout::function)},
+                   {folder / "teleports.jsonl", lines_of(json_teleports(result.summary))},
+                   {folder / "summary.json", json_of(result)}});
 }
 
 }  // namespace symport::lab

@@ -151,17 +151,15 @@ SampleSet<> samples_from_csv(const CsvTable& table, const std::string& label,
     throw InvalidArgument(file, "no column but " + detail::quoted(label), "at least one feature");
   }
   const Index column = found - table.columns.begin();
-  constexpr double exact_integers = 0x1p53;
-  const double below = range.count > 0 ? static_cast<double>(range.count) : exact_integers;
+  const auto largest = static_cast<double>(range.largest());
 
   SampleSet<> samples;
   for (Index i = 0; i < table.values.rows(); ++i) {
     const double value = table.values(i, column);
-    if (value < 0 || value >= below || value != std::floor(value)) {
+    if (value < 0 || value > largest || value != std::floor(value)) {
       throw InvalidArgument(file + ", line " + std::to_string(i + 2),
                             std::to_string(value) + " in column " + detail::quoted(label),
-                            range.count > 0 ? "a class, 0 to " + std::to_string(range.count - 1)
-                                            : "a class, 0, 1, ...");
+                            "a class, 0 to " + std::to_string(range.largest()));
     }
     samples.classes.push_back(static_cast<Index>(value));
   }

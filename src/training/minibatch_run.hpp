@@ -6,10 +6,8 @@
 #include <span>
 
 #include "symport/training/evaluate.hpp"
-#include "symport/training/minibatch_step.hpp"
 #include "symport/training/train_minibatch.hpp"
 #include "training/bound_batch.hpp"
-#include "training/round_trip_rule.hpp"
 #include "training/training_run.hpp"
 
 namespace symport {
@@ -59,6 +57,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     return {.steps = std::min(plan.rehearsal, left),
             .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
             .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
+              require_going_on(options_.teleport.keep_going);
               step_batch_.bind(source_, batches_.batch(order, at.batch + i));
               return *step_batch_.objective;
             },
@@ -94,7 +93,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(gradient of L(X_i, w)), X_i these samples
   void update(std::span<const Index> samples) {
-    const BasicOptimizer<Scalar>& rule = round_trip_now() ? optimizer_ : rule_of(optimizer_);
+    const BasicOptimizer<Scalar>& rule = round_trip_now() ? optimizer_ : optimizer_.rule();
     if (options_.watcher) {
       TraceRow row = this->row();
       row.loss = batch_loss_;
@@ -104,8 +103,8 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     }
     step_batch_.bind(source_, samples);
     double evaluations = 0.0;
-    batch_loss_ = minibatch_step<Scalar>(*step_batch_.objective, rule, rate(), at.optimizer, w_,
-                                         &evaluations);
+    batch_loss_ =
+        rule.minibatch_step(*step_batch_.objective, rate(), at.optimizer, w_, &evaluations);
     at.evaluations += evaluations;
     at.epoch_loss += batch_loss_;
     ++at.step;

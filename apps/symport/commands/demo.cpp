@@ -191,6 +191,7 @@ const OptionTable<DemoOptions>& demo_options() {
 int run_demo(const Arguments& arguments) {
   const OutputOptions output = read_output_options(arguments);
   const std::uint64_t seed = demo_options().read(arguments).seed;
+  const GracefulStop graceful;
   RunDirectory directory(output.out.value_or(time_stamped_directory()), output.force, "--out");
   std::vector<Row> rows;
   for (const Case& what : cases) {

@@ -182,12 +182,18 @@ class Reproducer {
         out_(output.out.value_or(usual_out)),
         fetcher_(options.data_dir, output.shows_progress()) {}
 
-  /// Makes room for the runs.
-  void prepare(const std::vector<Experiment>& experiments) const {
+  /// Makes room for the runs. Until the end, another reproduction is refused there.
+  void prepare(const std::vector<Experiment>& experiments) {
     for (const Experiment& experiment : experiments) require_places(experiment, out_, "--out");
+    const bool replaces = output_.force || options_.resume;
+    place_ = std::make_shared<RunDirectory>(out_, replaces, "--out");
+    if (output_.figures) {
+      std::error_code missing;
+      figures_ = fs::equivalent(out_, *output_.figures, missing)
+                     ? place_
+                     : std::make_shared<RunDirectory>(*output_.figures, replaces, "--figures");
+    }
     if (options_.resume) return;
-    const RunDirectory check(out_, output_.force, "--out");
-    if (output_.figures) RunDirectory(*output_.figures, output_.force, "--figures");
     for (const Experiment& experiment : experiments) remove_earlier_runs(experiment, out_);
   }
 
@@ -259,18 +265,17 @@ class Reproducer {
   void write_page(const Reproduction& result) const {
     const std::string& name = result.experiment.name;
     const report::Report page = experiment_report(result);
-    RunDirectory place(out_, true, "--out");
-    place.write(page_of(result.experiment), report::page(page));
-    if (!output_.figures) return;
+    place_->write(page_of(result.experiment), report::page(page));
+    if (!figures_) return;
     std::string prefix = name + "-";
     std::replace(prefix.begin(), prefix.end(), '/', '-');
-    RunDirectory figures(*output_.figures, true, "--figures");
-    for (const auto& [file, svg] : report::pictures(page)) figures.write(prefix + file, svg);
+    for (const auto& [file, svg] : report::pictures(page)) figures_->write(prefix + file, svg);
   }
 
   const ReproduceOptions& options_;
   const OutputOptions& output_;
   fs::path out_;
+  std::shared_ptr<RunDirectory> place_{}, figures_{};
   DataFetcher fetcher_;
   DataCache data_{};
   Json list_ = Json::array(), without_ = Json::array();
@@ -286,6 +291,7 @@ int run_reproduce(const Arguments& arguments) {
     throw OptionError("continue", "cannot be combined with --force");
   }
   const std::vector<Experiment> experiments = chosen(options);
+  const GracefulStop graceful;
   Reproducer reproducer(options, output);
   reproducer.prepare(experiments);
   for (const Experiment& experiment : experiments) {

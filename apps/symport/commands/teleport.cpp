@@ -9,6 +9,7 @@
 #include "lab/runs/weights_teleport.hpp"
 #include "lab/text/json_forms.hpp"
 #include "symport/data/npz.hpp"
+#include "terminal/interruption.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -55,7 +56,8 @@ int run_teleport(const Arguments& arguments) {
   const WeightsTeleportResult result = teleport_weights(
       spec, [](const std::string& text) { print_error("symport teleport: " + text + "\n"); });
   const Certificate& certificate = result.certificate;
-  if (certificate.accepted) write_npz(file, result.model);
+  const GracefulStop graceful;  // the file that follows is written whole
+  if (certificate.accepted) write_npz(file, result.model, {.existing = options.existing()});
 
   Json json = json_certificate(certificate);
   json["symmetry"] = result.spec.how.symmetry;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "symport/core/interrupted.hpp"
 #include "symport/search/teleport_objective.hpp"
 #include "symport/symmetries/candidate.hpp"
 
@@ -28,6 +29,8 @@ struct CriterionOptions {
   /// The objective at a candidate, a decrease of the loss, must exceed twice what this many plain
   /// steps bring by (D13). 0: any improvement will do.
   double pays_for = 0.0;
+  /// Asked whenever a search asks for a value or a slope; where it says no, Interrupted is thrown.
+  KeepGoing keep_going{};
 
   const TeleportObjective& chosen() const {
     return own_objective ? *own_objective : teleport_objective(objective);
@@ -52,9 +55,9 @@ class Criterion {
             std::function<double()> start_curvature = {});
 
   /// The objective at the current point; NaN where it is undefined.
-  double value() { return objective_.value(here_); }
+  double value();
   /// Its derivative there.
-  Slope slope() { return objective_.slope(here_); }
+  Slope slope();
   /// The objective at a point of which J and Phi are known, and whose steps have the effective rate
   /// of the current one; NaN when more must be known.
   double worth(double grad_sq, double curvature);
@@ -86,6 +89,7 @@ class Criterion {
   std::optional<double> largest_value_;
   double loss_;
   double pays_for_;
+  KeepGoing keep_going_;
   double start_value_ = std::numeric_limits<double>::quiet_NaN();
   std::function<double()> ask_start_curvature_;
   std::optional<double> start_curvature_;

@@ -11,7 +11,6 @@
 #include "symport/training/batch_source.hpp"
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/evaluate.hpp"
-#include "symport/training/minibatch_step.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/step_watcher.hpp"
 #include "symport/training/teleportation.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/options/own_function.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
@@ -211,8 +212,12 @@ const std::vector<NetworkSymmetryEntry>& network_symmetries() {
 
 const std::vector<OptimizerEntry>& optimizers() {
   static const std::vector<OptimizerEntry> entries{
-      {"gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking",
-       optimizer<GradientDescent>(), optimizer<CurvatureDescent>()},
+      {"gd",
+       "gradient descent (sgd is the same name for mini-batches); with --lr auto the curvature "
+       "step J/Phi with backtracking",
+       optimizer<GradientDescent>(),
+       optimizer<CurvatureDescent>(),
+       {"sgd"}},
       {"momentum", "heavy ball", optimizer<Momentum>()},
       {"nesterov", "Nesterov momentum", optimizer<Nesterov>()},
       {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad>()},
@@ -308,6 +313,7 @@ const std::vector<StateEntry>& states() {
 }
 
 FunctionProblem make_problem(const std::string& specification) {
+  if (is_formula(specification)) return {make_own_function(specification), nullptr, specification};
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();
@@ -315,6 +321,7 @@ FunctionProblem make_problem(const std::string& specification) {
 }
 
 std::string full_specification(const std::string& specification) {
+  if (is_formula(specification) || is_own_name(specification)) return specification;
   return parse_function(specification).text();
 }
 

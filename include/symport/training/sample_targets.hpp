@@ -10,7 +10,7 @@ namespace symport {
 template <Real Scalar>
 Targets<Scalar> targets_of(const SampleSet<Scalar>& samples) {
   if (samples.classes.empty()) return Targets<Scalar>(samples.Y);
-  return Targets<Scalar>(std::vector<int>(samples.classes.begin(), samples.classes.end()));
+  return Targets<Scalar>(samples.classes);
 }
 
 }  // namespace symport

@@ -214,8 +214,12 @@ const std::vector<NetworkSymmetryEntry>& network_symmetries() {
 
 const std::vector<OptimizerEntry>& optimizers() {
   static const std::vector<OptimizerEntry> entries{
-      {"gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking",
-       optimizer<GradientDescent>(), optimizer<CurvatureDescent>()},
+      {"gd",
+       "gradient descent (sgd is the same name for mini-batches); with --lr auto the curvature "
+       "step J/Phi with backtracking",
+       optimizer<GradientDescent>(),
+       optimizer<CurvatureDescent>(),
+       {"sgd"}},
       {"momentum", "heavy ball", optimizer<Momentum>()},
       {"nesterov", "Nesterov momentum", optimizer<Nesterov>()},
       {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad>()},
@@ -311,11 +315,12 @@ const std::vector<StateEntry>& states() {
 }
 
 FunctionProblem make_problem(const std::string& specification) {
-  if (is_own_function(specification)) {
+  if (is_own_name(specification)) {
     throw InvalidArgument("function",
                           fmt::format("'{}', a function of another program", specification),
                           join(names_of(functions())));
   }
+  if (is_formula(specification)) return {make_own_function(specification), nullptr, specification};
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();
@@ -323,7 +328,7 @@ FunctionProblem make_problem(const std::string& specification) {
 }
 
 std::string full_specification(const std::string& specification) {
-  if (is_own_function(specification)) return specification;
+  if (is_formula(specification) || is_own_name(specification)) return specification;
   return parse_function(specification).text();
 }
 

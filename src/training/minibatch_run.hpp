@@ -37,7 +37,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
         step_batch_(objective),
         teleport_batch_(objective) {
     if (!this->resumed()) this->clock_.pause([&] { add_row(measured(TraceRow::unknown)); });
-    if (out_of_patience()) {
+    if (out_of_patience() || low_enough()) {
       this->end(RunStatus::converged);
     } else if (at.epoch >= options.epochs) {
       this->end(RunStatus::step_limit);
@@ -115,6 +115,11 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       if (options_.evaluate_every > 0 && at.step % options_.evaluate_every == 0) {
         const double running = at.epoch_loss / static_cast<double>(at.batch);
         this->clock_.pause([&] { add_row(measured(running)); });
+        if (low_enough()) {
+          this->save();
+          this->end(RunStatus::converged);
+          return;
+        }
       }
       const Index every = options_.checkpoints.every;
       if (this->stopping() || (every > 0 && at.batch % every == 0)) this->save();
@@ -141,7 +146,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       at.best_valid_loss = std::min(at.best_valid_loss, row.valid_loss);
     }
     this->save();
-    if (out_of_patience()) {
+    if (out_of_patience() || low_enough()) {
       this->end(RunStatus::converged);
     } else if (at.epoch >= options_.epochs) {
       this->end(RunStatus::step_limit);
@@ -180,6 +185,9 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     require_at_least(0, "teleport_batch_size", options.teleport_batch_size);
     require_at_least(0, "patience", options.patience);
     require_at_least(0, "evaluate_every", options.evaluate_every);
+    if (!(options.stop_below >= 0.0)) {
+      throw InvalidArgument("stop_below", fmt::format("{}", options.stop_below), "a number >= 0");
+    }
     if (w.size() != objective.dimension()) {
       throw InvalidArgument("start", fmt::format("{} numbers", w.size()),
                             fmt::format("{} numbers", objective.dimension()));
@@ -205,6 +213,11 @@ class MinibatchRun final : public TrainingRun<Scalar> {
 
   bool out_of_patience() const {
     return options_.patience > 0 && at.epochs_without_progress >= options_.patience;
+  }
+
+  /// Whether the last row has a training loss below the one to stop at.
+  bool low_enough() const {
+    return !at.trace.rows.empty() && at.trace.rows.back().loss < options_.stop_below;
   }
 
   /// The row of this moment, with the figures of training and validation data.

@@ -40,29 +40,39 @@ struct ReproduceOptions {
   std::optional<std::string> experiments = std::nullopt;
   std::optional<std::string> data_dir = std::nullopt;
 
-  /// Where the experiments are: ./experiments, else those this program was built with.
+  /// Where the experiments are: ./experiments, else where they came with the program
+  /// (installed: ../share/symport; in a build tree: at its root), else those this program was built
+  /// with.
   fs::path directory() const {
     if (experiments) return *experiments;
-    return fs::is_directory("experiments") ? "experiments" : SYMPORT_EXPERIMENTS_DIR;
+    std::error_code ignored;
+    const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    for (const fs::path& place : {fs::path("experiments"), program / "../share/symport/experiments",
+                                  program / "../../../../experiments"}) {
+      if (fs::is_directory(place, ignored)) return place.lexically_normal();
+    }
+    return SYMPORT_EXPERIMENTS_DIR;
   }
 };
 
 const OptionTable<ReproduceOptions>& reproduce_options() {
   using S = ReproduceOptions;
   static const OptionTable<S> table(
-      "Run", {row({.name = "figure",
-                   .value = "FIGURE...",
-                   .help = "directories below experiments/ (default: all of them)",
-                   .positional = true,
-                   .many = true},
-                  &S::figures, as_text()),
-              row({"quick", "", "small sizes, minutes (the default)"}, &S::quick, as_switch()),
-              row({"full", "", "the paper's sizes, hours"}, &S::full, as_switch()),
-              row({"continue", "", "keep the runs that are complete, go on with the others"},
-                  &S::resume, as_switch()),
-              row({"experiments", "DIR", "where experiments are (default ./experiments)"},
-                  &S::experiments, as_text()),
-              row({"data-dir", "DIR", "where fetched data sets are"}, &S::data_dir, as_text())});
+      "Run",
+      {row({.name = "figure",
+            .value = "FIGURE...",
+            .help = "directories below experiments/ (default: all of them)",
+            .positional = true,
+            .many = true},
+           &S::figures, as_text()),
+       row({"quick", "", "small sizes, minutes (the default)"}, &S::quick, as_switch()),
+       row({"full", "", "the paper's sizes, hours"}, &S::full, as_switch()),
+       row({"continue", "", "keep the runs that are complete, go on with the others"}, &S::resume,
+           as_switch()),
+       row({"experiments", "DIR",
+            "where experiments are (default ./experiments, else those that came with the program)"},
+           &S::experiments, as_text()),
+       row({"data-dir", "DIR", "where fetched data sets are"}, &S::data_dir, as_text())});
   return table;
 }
 
@@ -186,6 +196,14 @@ class Reproducer {
   void prepare(const std::vector<Experiment>& experiments) {
     for (const Experiment& experiment : experiments) require_places(experiment, out_, "--out");
     const bool replaces = output_.force || options_.resume;
+    std::error_code ignored;
+    if (!replaces && fs::is_directory(out_, ignored) && !fs::is_empty(out_, ignored)) {
+      throw OptionError(
+          "out", fmt::format("{} has files in it already: --continue keeps the runs that are "
+                             "complete and makes the others, --force makes all of them again, "
+                             "--out DIR takes another place",
+                             out_.string()));
+    }
     place_ = std::make_shared<RunDirectory>(out_, replaces, "--out");
     if (output_.figures) {
       std::error_code missing;

@@ -75,6 +75,8 @@ class Criterion {
   double begin();
   /// Whether bound and cap hold at the current point.
   bool allows();
+  /// Why the last point that was not allowed was not, with its numbers.
+  const std::string& refusal() const { return refusal_; }
 
   /// What is wrong with a candidate that a search has preferred to the start, by numbers measured
   /// on its parameters: no improvement on the start of `begin`, or beyond the bound or the largest
@@ -94,6 +96,7 @@ class Criterion {
   std::function<double()> ask_start_curvature_;
   std::optional<double> start_curvature_;
   double start_next_loss_ = 0.0;
+  std::string refusal_;
 };
 
 }  // namespace symport

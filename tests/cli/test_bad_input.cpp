@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {"search: found 'scna'", "did you mean 'scan'?"}},
         BadInput{"NoSchedule",
                  {"compare", "booth", "--method", "gd+teleport"},
-                 {"does not say when to teleport", "every=50"}},
+                 {"does not say when to teleport", "every:50"}},
         BadInput{"TwoSchedules",
                  {"compare", "booth", "--method", "gd+teleport:at=0,every=5"},
                  {"'every' is given more than once"}},

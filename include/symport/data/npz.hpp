@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "symport/data/array.hpp"
+#include "symport/data/atomic_file.hpp"
 
 namespace symport {
 
 struct NpzOptions {
   bool deflate = false;  ///< compressed, as numpy.savez_compressed
+  Existing existing = Existing::replace;
 };
 
 /// Named arrays in NumPy's `.npz` format: a zip archive, stored or deflated, of `NAME.npy` entries.
@@ -30,5 +32,7 @@ ArrayMap parse_npz(std::string_view bytes, const std::string& name);
 /// would refuse and on more than 4 GiB.
 void write_npz(const std::filesystem::path& path, const ArrayMap& arrays,
                const NpzOptions& options = {});
+/// The same into a file that the caller commits; `options.existing` is that file's.
+void write_npz(AtomicFile& file, const ArrayMap& arrays, const NpzOptions& options = {});
 
 }  // namespace symport

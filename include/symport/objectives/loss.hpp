@@ -27,7 +27,8 @@ class Loss {
   Loss() = default;
   Loss(Kind kind, Reduction reduction) : kind_(kind), reduction_(reduction) {}
   explicit Loss(Kind kind);
-  /// "cross_entropy:mean", "half_sum_squares". Throws InvalidArgument, listing the names there are.
+  /// "cross_entropy:mean", "half_sum_squares", in any case; "mse" is mean_squares:mean, the mean
+  /// over samples and outputs. Throws InvalidArgument, listing the names there are.
   static Loss parse(std::string_view text);
   /// When none is named: cross_entropy for targets that are classes, else half_sum_squares.
   static Loss usual(bool categorical);

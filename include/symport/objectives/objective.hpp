@@ -27,8 +27,10 @@ class BasicObjective {
   virtual double value(In<Scalar> w) const = 0;
   /// gradient <- dL/dw; returns L(w).
   virtual double gradient(In<Scalar> w, Out<Scalar> gradient) const = 0;
-  /// result <- H(w) v with H the Hessian of L.
-  virtual void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const = 0;
+  /// result <- H(w) v with H the Hessian of L. The default is a central difference of two
+  /// gradients, good to about two thirds of the digits: value and gradient are all that must be
+  /// written. Exact products make teleports as exact as they can be.
+  virtual void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const;
   /// result <- d/de H(w + e v) v at e = 0, the third derivative of L along v, v and a free index.
   /// The default is a central difference of two Hessian-vector products.
   virtual void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const;

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "symport/objectives/batch_objective.hpp"
 #include "symport/optimizers/optimizer.hpp"
 
 namespace symport {
@@ -42,7 +41,7 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
             std::shared_ptr<const BasicOptimizer<Scalar>> rule,
             const RoundTripOptions& options = {});
 
-  const BasicOptimizer<Scalar>& rule() const { return *rule_; }
+  const BasicOptimizer<Scalar>& rule() const override { return *rule_; }
   const RoundTripOptions& options() const { return options_; }
   /// The theta to take where none is given: the gauge's own over the rule's amplification; 1e-3
   /// for rules like Adam.
@@ -54,31 +53,20 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
   StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
-  void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
-               double learning_rate, const OptimizerState<Scalar>& state,
-               Out<Scalar> u) const override;
   double preview_evaluations(Index) const override { return 1.0; }
   bool automatic_rate() const override { return rule_->automatic_rate(); }
 
-  /// What a step needs to know of w: u, and the gauge's memory after it.
-  struct Direction {
-    VectorOf<Scalar> u;
-    VectorOf<Scalar> memory;
-  };
-  /// gradient <- dL/dw at w, and the direction there, in one pass; returns L(w).
   double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
                  const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                 Direction& direction) const;
-  /// `step` with what `measure` found at w.
-  StepOutcome step_along(const Direction& direction, const BasicObjective<Scalar>& objective,
-                         double loss, In<Scalar> gradient, double learning_rate,
-                         OptimizerState<Scalar>& state, Out<Scalar> w) const;
-
-  /// The same step on the bound batch, without gradient or u in memory where no check is due.
-  /// Returns the loss before the step; `evaluations`, if given, becomes what it cost.
+                 StepDirection<Scalar>& direction) const override;
+  StepOutcome step_along(const StepDirection<Scalar>& direction,
+                         const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+                         double learning_rate, OptimizerState<Scalar>& state,
+                         Out<Scalar> w) const override;
+  /// Without gradient or u in memory where no check is due.
   double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
                         OptimizerState<Scalar>& state, Out<Scalar> w,
-                        double* evaluations = nullptr) const;
+                        double* evaluations = nullptr) const override;
 
  private:
   const WhiteGauge<Scalar>& gauge_of(const BasicObjective<Scalar>& objective) const;

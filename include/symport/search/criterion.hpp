@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "symport/core/interrupted.hpp"
 #include "symport/search/teleport_objective.hpp"
 #include "symport/symmetries/candidate.hpp"
 
@@ -28,6 +29,8 @@ struct CriterionOptions {
   /// The objective at a candidate, a decrease of the loss, must exceed twice what this many plain
   /// steps bring by (D13). 0: any improvement will do.
   double pays_for = 0.0;
+  /// Asked whenever a search asks for a value or a slope; where it says no, Interrupted is thrown.
+  KeepGoing keep_going{};
 
   const TeleportObjective& chosen() const {
     return own_objective ? *own_objective : teleport_objective(objective);
@@ -52,9 +55,9 @@ class Criterion {
             std::function<double()> start_curvature = {});
 
   /// The objective at the current point; NaN where it is undefined.
-  double value() { return objective_.value(here_); }
+  double value();
   /// Its derivative there.
-  Slope slope() { return objective_.slope(here_); }
+  Slope slope();
   /// The objective at a point of which J and Phi are known, and whose steps have the effective rate
   /// of the current one; NaN when more must be known.
   double worth(double grad_sq, double curvature);
@@ -72,6 +75,8 @@ class Criterion {
   double begin();
   /// Whether bound and cap hold at the current point.
   bool allows();
+  /// Why the last point that was not allowed was not, with its numbers.
+  const std::string& refusal() const { return refusal_; }
 
   /// What is wrong with a candidate that a search has preferred to the start, by numbers measured
   /// on its parameters: no improvement on the start of `begin`, or beyond the bound or the largest
@@ -86,10 +91,12 @@ class Criterion {
   std::optional<double> largest_value_;
   double loss_;
   double pays_for_;
+  KeepGoing keep_going_;
   double start_value_ = std::numeric_limits<double>::quiet_NaN();
   std::function<double()> ask_start_curvature_;
   std::optional<double> start_curvature_;
   double start_next_loss_ = 0.0;
+  std::string refusal_;
 };
 
 }  // namespace symport

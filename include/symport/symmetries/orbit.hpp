@@ -107,6 +107,10 @@ class BasicOrbit : public Orbit {
 
   double evaluations() const override { return evaluations_; }
 
+  /// Whether the symmetry is what somebody says of the objective, and nothing has checked it: a
+  /// refused teleport then tries whether the orbit keeps the loss at all.
+  virtual bool stated() const { return false; }
+
  protected:
   /// `objective` must outlive the orbit.
   explicit BasicOrbit(const BasicObjective<Scalar>& objective) : objective_(objective) {}

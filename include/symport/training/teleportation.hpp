@@ -44,6 +44,10 @@ struct Teleportation {
   /// `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step alone decides.
   Index rehearsal = 0;
   double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
+  /// Asked often during a search and a rehearsal, which may take far longer than a step. Where it
+  /// says no, the teleport is given up: the run ends as `interrupted`, with a checkpoint from
+  /// before it, so that a resumed run makes the same teleport.
+  KeepGoing keep_going{};
 };
 
 /// The objective when none is given: `decrement` for an optimizer that finds its own rate, else
@@ -56,7 +60,8 @@ ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, searches with the
 /// optimizer's next step in view, commits or refuses, and applies the state policy. Where the
 /// symmetry has no orbit, the certificate is a refused one with its reason. With steps in the
-/// outlook the teleport is rehearsed first, and one at rounding level is refused.
+/// outlook the teleport is rehearsed first, and one at rounding level is refused. Throws
+/// Interrupted, with w and the state as they were, when the plan's `keep_going` says no.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

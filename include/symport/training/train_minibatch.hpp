@@ -11,7 +11,6 @@
 #include "symport/training/batch_source.hpp"
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/evaluate.hpp"
-#include "symport/training/minibatch_step.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/step_watcher.hpp"
 #include "symport/training/teleportation.hpp"
@@ -32,6 +31,8 @@ struct MinibatchOptions {
   Index teleport_batch_size = 0;
   /// Stop when the validation loss has not fallen for so many epochs; 0: never.
   Index patience = 0;
+  /// Stop after the first row with a training loss below this; 0: never.
+  double stop_below = 0.0;
   /// A row's loss is that of the whole training set, with its gradient: one more pass over it
   /// before the first epoch and after every one. Else it is the mean loss of the epoch's
   /// mini-batches, at no extra cost, and row 0 has none (NaN).

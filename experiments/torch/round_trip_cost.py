@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What RoundTrip costs: CPU time of step(), and of the hooks, relative to a training step without it.
+"""What RoundTrip costs: CPU time of step() and of its hooks relative to a training step without.
 
-784-512-512-10 at batch 100, one thread. Rounds with and without RoundTrip alternate; the numbers are
-the lower quartiles of each, as other programs can only add to them.
+784-512-512-10 at batch 100, one thread. Rounds with and without RoundTrip alternate; the numbers
+are the lower quartiles of each, as other programs can only add to them.
 """
 
 from __future__ import annotations

@@ -83,7 +83,8 @@ std::string optimize_text(const FunctionResult& result, const Style& style) {
        fmt::format("{}, learning rate {}", spec.optimizer, spec.learning_rate->text()));
   const std::string status = status_text(summary);
   line("status", summary.status == RunStatus::diverged ? style.bad(status) : status);
-  line("final loss", style.bold(fmt::format("{:.9g}", summary.final_loss)) +
+  const bool diverged = summary.status == RunStatus::diverged;
+  line("final loss", style.bold(diverged ? "diverged" : fmt::format("{:.9g}", summary.final_loss)) +
                          fmt::format("  (the minimum is {:.3g})", result.minimum));
   line("|gradient|^2", fmt::format("{:.9g}", summary.final_grad_sq));
   line("x", point_text(result.x));

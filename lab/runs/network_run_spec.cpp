@@ -131,6 +131,11 @@ Rows teleport_rows() {
       row({"teleport-batch-size", "N", "samples of a teleport batch (default: the mini-batch)"},
           &S::teleport_batch_size, as_whole(1))
           .when(minibatch),
+      row({"scope-samples", "N",
+           "samples on which the loss is watched at teleports that keep it on their batch only "
+           "(gl, paper): of the validation set where there is one; 0: none"},
+          &S::scope_samples, as_whole())
+          .when(minibatch),
   };
 }
 
@@ -284,10 +289,11 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
   }
   // A white gauge suits its own samples: on a mini-batch the next ones would pay for that.
-  if (spec.minibatch() && spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
+  if (!spec.how.symmetry) spec.how.symmetry = usual_symmetry(spec.activation);
+  if (spec.minibatch() && *spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
     spec.how.how.search = "ascent";
   }
-  spec.how = plan_teleport<double>(spec.how).spec;
+  spec.how = plan_teleport<double>(spec.how, spec.activation).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
     spec.how.how.rehearsal =

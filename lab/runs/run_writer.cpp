@@ -88,7 +88,7 @@ Json json_object(const NetworkResult& result) {
       {"learning_rate", spec.learning_rate->text()},
       {"schedule", spec.teleport.to_string()},
       {"round_trip", spec.trip.on() ? std::string(to_string(*spec.trip.layers)) : "never"},
-      {"symmetry", spec.how.symmetry},
+      {"symmetry", *spec.how.symmetry},
       {"loss_invariant", result.loss_invariant},
       {"search", spec.how.how.search},
       {"precision", to_string(spec.precision)},

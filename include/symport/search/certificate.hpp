@@ -4,6 +4,7 @@
 #include <string>
 
 #include "symport/objectives/objective.hpp"
+#include "symport/symmetries/scope.hpp"
 
 namespace symport {
 
@@ -27,6 +28,7 @@ struct Certificate {
   double seconds = 0.0;
   bool accepted = false;
   std::string reason;  ///< one line: what was done, or why the candidate was refused
+  Scope scope{};       ///< where the loss is kept; of an accepted teleport
 
   /// |L' - L| / |L|, whatever rounding does: 0 when nothing changed, infinity from a loss of 0.
   double relative_change() const;

@@ -29,8 +29,9 @@ double drift_allowed(const BasicSymmetry<Scalar>& symmetry, double tolerance);
 /// Loss, gradient and curvature are evaluated at the candidate's parameters (a gradient and a
 /// curvature). It is refused when one of them is not finite, when the loss drifts (D11) by more
 /// than `tolerance`, when rounding the candidate's parameters alone could change the loss by more
-/// than that (D12), and when the search has preferred it by numbers that the parameters do not
-/// confirm.
+/// than that (D12), when the search has preferred it by numbers that the parameters do not confirm,
+/// and when the orbit keeps a part of the batch only (`Scope`) and the loss of the whole would
+/// rise.
 ///
 /// `orbit` must be an orbit of `objective` through `w`; losses are those of `orbit.objective()`.
 /// `tolerance` 0 means the default of the precision; infinity accepts any drift (for actions that

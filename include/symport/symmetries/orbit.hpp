@@ -11,6 +11,7 @@
 #include "symport/core/state_kind.hpp"
 #include "symport/objectives/objective.hpp"
 #include "symport/symmetries/candidate.hpp"
+#include "symport/symmetries/scope.hpp"
 #include "symport/symmetries/slope.hpp"
 
 namespace symport {
@@ -67,6 +68,8 @@ class Orbit {
   virtual double condition() const = 0;
   /// Work done so far, in units of one gradient of the objective.
   virtual double evaluations() const = 0;
+  /// Where the loss is kept all along the orbit.
+  virtual Scope scope() const { return {}; }
   /// What a certificate should say of this orbit beyond its numbers; usually nothing.
   virtual std::string note() const { return {}; }
 

@@ -60,8 +60,10 @@ ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, searches with the
 /// optimizer's next step in view, commits or refuses, and applies the state policy. Where the
 /// symmetry has no orbit, the certificate is a refused one with its reason. With steps in the
-/// outlook the teleport is rehearsed first, and one at rounding level is refused. Throws
-/// Interrupted, with w and the state as they were, when the plan's `keep_going` says no.
+/// outlook the teleport is rehearsed first, and one at rounding level is refused. With a monitoring
+/// set in it, the certificate of a symmetry that is bound to a batch says what the teleport did to
+/// the loss there. Throws Interrupted, with w and the state as they were, when the plan's
+/// `keep_going` says no.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

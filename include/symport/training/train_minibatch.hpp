@@ -29,6 +29,10 @@ struct MinibatchOptions {
   std::optional<Schedule> round_trips = std::nullopt;
   /// Samples of a teleport batch, which begins where the mini-batch begins; 0: the mini-batch.
   Index teleport_batch_size = 0;
+  /// Samples of the monitoring set of teleports that are bound to a batch (see `Outlook`): the
+  /// first of the validation set where there is one, else some of the training set; 0: there is
+  /// none.
+  Index scope_samples = 200;
   /// Stop when the validation loss has not fallen for so many epochs; 0: never.
   Index patience = 0;
   /// Stop after the first row with a training loss below this; 0: never.

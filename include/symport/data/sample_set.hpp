@@ -10,7 +10,7 @@
 
 namespace symport {
 
-/// Inputs with what a network should answer: classes or targets, never both. Columns are samples.
+/// Inputs with what a network should output: classes or targets, never both. Columns are samples.
 template <Real Scalar = double>
 struct SampleSet {
   MatrixOf<Scalar> X;          ///< features x samples
@@ -28,8 +28,8 @@ struct ClassRange {
 /// Samples from the arrays `X` (samples x features, any dtype) and either `y` (integer classes, one
 /// dimension) or `Y` (samples x outputs) of an `.npz` file.
 ///
-/// Throws InvalidArgument, naming file and array, when one of them is missing or another array is
-/// there, when shapes do not fit, when a value is not finite in the precision asked for, and when a
+/// Throws InvalidArgument, naming file and array, when one of them is missing or there is any other
+/// array, when shapes do not fit, when a value is not finite in the precision asked for, and when a
 /// class is negative or not below `range.count`.
 template <Real Scalar = double>
 SampleSet<Scalar> read_samples(const std::filesystem::path& path, const ClassRange& range = {});

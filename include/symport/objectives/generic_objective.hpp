@@ -9,7 +9,7 @@
 
 namespace symport {
 
-/// An objective from a callable that computes the loss alone; every derivative comes from dual
+/// An objective from a callable that computes only the loss; every derivative comes from dual
 /// numbers and is exact.
 ///
 ///   const GenericObjective objective(2, [](const auto& x) {

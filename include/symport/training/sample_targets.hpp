@@ -6,7 +6,7 @@
 
 namespace symport {
 
-/// What a network should answer to the samples of a set: its classes, or else its values.
+/// What a network should output for the samples of a set: its classes or, without any, its values.
 template <Real Scalar>
 Targets<Scalar> targets_of(const SampleSet<Scalar>& samples) {
   if (samples.classes.empty()) return Targets<Scalar>(samples.Y);

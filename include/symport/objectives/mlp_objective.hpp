@@ -46,7 +46,7 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   double gradient(In<Scalar> w, Out<Scalar> gradient) const override;
   /// Exact (Pearlmutter's R-operator).
   void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override;
-  /// v' H(w) v, forward only.
+  /// v' H(w) v, in a forward pass only.
   double curvature(In<Scalar> w, In<Scalar> v) const override;
   /// From the Hessian in factors, where the batch is small enough for this to be cheaper.
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(

@@ -16,8 +16,8 @@ struct RoundTripOptions {
 
 /// Round trips: turns an optimizer into one that steps in the white gauge of its objective
 /// (docs/round_trips.md). The rule sees u = P dL/dw in place of the gradient, in the original
-/// coordinates; its momentum, and whatever else it remembers, is of u. The learning rate is theta,
-/// which has no unit.
+/// coordinates; its momentum, and whatever else it remembers, refers to u. The learning rate is
+/// theta, which has no unit.
 ///
 /// Two things make it unnecessary to tune theta. At each of the first `check_every` steps, at every
 /// `check_every`th after that, and whenever the loss is half as large again as its running mean,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/options/own_function.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
@@ -310,6 +311,11 @@ const std::vector<StateEntry>& states() {
 }
 
 FunctionProblem make_problem(const std::string& specification) {
+  if (is_own_function(specification)) {
+    throw InvalidArgument("function",
+                          fmt::format("'{}', a function of another program", specification),
+                          join(names_of(functions())));
+  }
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();
@@ -317,6 +323,7 @@ FunctionProblem make_problem(const std::string& specification) {
 }
 
 std::string full_specification(const std::string& specification) {
+  if (is_own_function(specification)) return specification;
   return parse_function(specification).text();
 }
 

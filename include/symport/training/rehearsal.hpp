@@ -14,7 +14,7 @@ struct Outlook {
   Index steps = 0;    ///< to rehearse; 0: none
   Index horizon = 0;  ///< steps until the next teleport or the end of the run
   /// Of the i-th step from now, i = 0 .. steps - 1: the objective (of the batch that is its turn)
-  /// and the learning rate. What `objective` returned before is no longer used.
+  /// and the learning rate. What an earlier call of `objective` returned is no longer used.
   std::function<const BasicObjective<Scalar>&(Index i)> objective{};
   std::function<double(Index i)> rate{};
   double gradient_cost = 1.0;  ///< of such an objective, in gradients of the teleport's
@@ -33,7 +33,7 @@ struct Branch {
 };
 
 struct RehearsalOutcome {
-  std::string objection;     ///< why not to teleport; empty: nothing speaks against it
+  std::string objection;     ///< why not to teleport; empty: no objection
   double evaluations = 0.0;  ///< in gradients
 };
 

@@ -71,7 +71,11 @@ std::string read_config_text(const std::filesystem::path& file, const std::strin
     throw UsageError(origin, fmt::format("{}: {}", file.string(), problem));
   };
   std::error_code error;
-  if (std::filesystem::is_directory(file, error)) refuse("a directory, not a TOML file");
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (is_directory(status)) refuse("a directory, not a TOML file");
+  // Only to open a pipe could take for ever.
+  if (exists(status) && !is_regular_file(status))
+    refuse("a pipe, device or socket, not a TOML file");
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse(errno == ENOENT ? "no such file" : std::strerror(errno));
   std::string text;

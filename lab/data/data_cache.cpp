@@ -2,6 +2,7 @@
 #include "lab/data/data_cache.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "lab/data/sha256.hpp"
 #include "symport/training/image_source.hpp"
@@ -76,6 +77,13 @@ std::shared_ptr<const DataSet<Scalar>> DataCache::open(const std::string& name,
   return set;
 }
 
+template <Real Scalar>
+void DataCache::put(const std::string& name, SampleSet<Scalar> samples) {
+  const std::scoped_lock lock(guard_);
+  sets<Scalar>()[{absolute_data_name(name), "", ""}] =
+      std::make_shared<DataSet<Scalar>>(DataSet<Scalar>{samples_of(std::move(samples))});
+}
+
 std::size_t DataCache::reads() const {
   const std::scoped_lock lock(guard_);
   return reads_;
@@ -83,21 +91,21 @@ std::size_t DataCache::reads() const {
 
 template <Real Scalar>
 std::string fingerprint(const BatchSource<Scalar>& source) {
-  constexpr Index looked_at = 1000;
-  std::vector<Index> some;
-  for (Index i = 0; i < source.samples(); i += std::max<Index>(1, source.samples() / looked_at)) {
-    some.push_back(i);
-  }
-  MatrixOf<Scalar> X;
-  Targets<Scalar> targets;
-  source.load(some, X, targets);
+  constexpr Index at_once = 1000;  // few, so that they stay in the cache and need little memory
   Sha256 sum;
   const auto add = [&](const auto* values, std::size_t count) {
     sum.update({reinterpret_cast<const char*>(values), count * sizeof(*values)});
   };
-  add(X.data(), static_cast<std::size_t>(X.size()));
-  add(targets.values.data(), static_cast<std::size_t>(targets.values.size()));
-  add(targets.classes.data(), targets.classes.size());
+  MatrixOf<Scalar> X;
+  Targets<Scalar> targets;
+  for (Index first = 0; first < source.samples(); first += at_once) {
+    std::vector<Index> some(static_cast<std::size_t>(std::min(at_once, source.samples() - first)));
+    std::iota(some.begin(), some.end(), first);
+    source.load(some, X, targets);
+    add(X.data(), static_cast<std::size_t>(X.size()));
+    add(targets.values.data(), static_cast<std::size_t>(targets.values.size()));
+    add(targets.classes.data(), targets.classes.size());
+  }
   return fmt::format("{} samples, {} features, {}", source.samples(), source.features(), sum.hex());
 }
 
@@ -111,6 +119,8 @@ template std::shared_ptr<const DataSet<float>> DataCache::open(const std::string
 template std::shared_ptr<const DataSet<double>> DataCache::open(const std::string&,
                                                                 const DataOptions&,
                                                                 const std::string&);
+template void DataCache::put(const std::string&, SampleSet<float>);
+template void DataCache::put(const std::string&, SampleSet<double>);
 template std::string fingerprint(const BatchSource<float>&);
 template std::string fingerprint(const BatchSource<double>&);
 

@@ -106,7 +106,11 @@ const OptionTable<NetworkTeleportSpec>& network_teleport_options() {
   using S = NetworkTeleportSpec;
   static const OptionTable<S> table = [] {
     OptionTable<S> rows(teleport_group,
-                        {row({"symmetry", "NAME", join(names_of(network_symmetries()))},
+                        {row({"symmetry", "NAME",
+                              fmt::format("{} (default: rescale, which keeps the loss on all data, "
+                                          "for linear, leaky_relu and relu; otherwise gl, which "
+                                          "keeps it on the teleport's batch only)",
+                                          join(names_of(network_symmetries())))},
                              &S::symmetry, as_name_of(network_symmetries()))});
     rows.include(teleport_options(), &S::how);
     rows.add(
@@ -123,12 +127,25 @@ const OptionTable<NetworkTeleportSpec>& network_teleport_options() {
   return table;
 }
 
+std::string usual_symmetry(const Activation& activation) {
+  return activation.positively_homogeneous() ? "rescale" : "gl";
+}
+
+void require_fitting_search(const std::string& name, const Search& search,
+                            const std::string& symmetry, const Orbit& orbit) {
+  if (search.fits(orbit)) return;
+  throw OptionError(
+      "search", fmt::format("found '{}', which does not fit the symmetry {}; allowed is {}", name,
+                            symmetry, join(fitting_searches(orbit))));
+}
+
 template <Real Scalar>
-TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
+TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked, const Activation& activation) {
   TeleportPlan<Scalar> plan{asked, nullptr, nullptr};
   NetworkTeleportSpec& spec = plan.spec;
+  if (!spec.symmetry) spec.symmetry = usual_symmetry(activation);
   const NetworkSymmetryEntry& symmetry = for_option(
-      "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), spec.symmetry); });
+      "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), *spec.symmetry); });
   if (spec.how.search == "auto") {
     spec.how.search = symmetry.search;
     settle_automatic_search(spec.how);
@@ -156,12 +173,12 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
       !plan.symmetry->transports(StateKind::cotangent)) {
     throw OptionError("state", fmt::format("found 'transport', which the symmetry {} cannot; "
                                            "allowed is keep, reset",
-                                           spec.symmetry));
+                                           *spec.symmetry));
   }
   return plan;
 }
 
-template TeleportPlan<float> plan_teleport(const NetworkTeleportSpec&);
-template TeleportPlan<double> plan_teleport(const NetworkTeleportSpec&);
+template TeleportPlan<float> plan_teleport(const NetworkTeleportSpec&, const Activation&);
+template TeleportPlan<double> plan_teleport(const NetworkTeleportSpec&, const Activation&);
 
 }  // namespace symport::lab

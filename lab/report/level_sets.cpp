@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "lab/options/registry.hpp"
 #include "lab/report/contours.hpp"
 #include "lab/report/sentences.hpp"
 #include "lab/text/errors.hpp"

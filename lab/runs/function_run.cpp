@@ -39,14 +39,12 @@ void state_symmetry(FunctionRun& run) {
 }
 
 /// Throws unless the search can work on the orbits of this function.
-void require_fitting_search(const FunctionRun& run) {
+void check_search(const FunctionRun& run) {
   if (!run.problem.symmetry) return;
   const auto orbit = run.problem.symmetry->orbit(*run.problem.function, run.start());
-  if (run.search->fits(*orbit)) return;
-  throw OptionError(
-      "search", fmt::format("found '{}', which does not fit the symmetry {} of {}; allowed is {}",
-                            run.spec.how.search, run.problem.symmetry->name(),
-                            run.problem.specification, join(fitting_searches(*orbit))));
+  require_fitting_search(
+      run.spec.how.search, *run.search,
+      fmt::format("{} of {}", run.problem.symmetry->name(), run.problem.specification), *orbit);
 }
 
 }  // namespace
@@ -68,8 +66,9 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
             row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
                 as_name_of(optimizers())),
             row({"lr", "RATE|auto",
-                 "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or auto, "
-                 "which measures the step (gd only) (default: the function's own)"},
+                 "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
+                 "linear:RATE,PERIOD, or auto, which measures the step (gd only) (default: the "
+                 "function's own)"},
                 &S::learning_rate, as_rate()),
             row({"steps", "N", "number of steps (default: the function's own)"}, &S::steps,
                 as_whole())
@@ -141,7 +140,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
       make_optimizer<double>(spec.optimizer, automatic, function.dimension()), function, spec.trip,
       spec.learning_rate);
   run.search = resolve_search(spec.how);
-  require_fitting_search(run);
+  check_search(run);
   if (!spec.how.objective) {
     spec.how.objective = find_entry(searches(), spec.how.search).objective(*run.optimizer);
   }
@@ -151,7 +150,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   return run;
 }
 
-FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher) {
+FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher,
+                            KeepGoing keep_going) {
   const FunctionRunSpec& spec = run.spec;
   // Round trips are what happens at the steps of --teleport, or at all.
   const bool trips = spec.trip.on();
@@ -169,7 +169,8 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
                                                .objective = spec.how.objective,
                                                .bound = spec.how.bound,
                                                .cap = spec.how.cap,
-                                               .rehearsal = *spec.how.rehearsal},
+                                               .rehearsal = *spec.how.rehearsal,
+                                               .keep_going = std::move(keep_going)},
                                   .round_trips = only_there,
                                   .stop = {.loss_below = spec.stop_at.value_or(0.0)},
                                   .seed = spec.seed,

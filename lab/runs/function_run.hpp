@@ -53,7 +53,9 @@ struct FunctionResult {
   RunSummary summary;
 };
 
-/// Algorithm 1. `watcher` sees every step and may end the run by returning false.
-FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher);
+/// Algorithm 1. `watcher` sees every step and may end the run by returning false; `keep_going` may
+/// do so within a teleport.
+FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher,
+                            KeepGoing keep_going = {});
 
 }  // namespace symport::lab

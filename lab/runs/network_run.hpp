@@ -10,6 +10,7 @@
 #include "lab/data/data_cache.hpp"
 #include "lab/runs/network_run_spec.hpp"
 #include "lab/runs/run_directory.hpp"
+#include "symport/core/interrupted.hpp"
 #include "symport/training/run_summary.hpp"
 
 namespace symport::lab {
@@ -44,6 +45,8 @@ struct NetworkObserver {
   /// In mini-batches: with every row of the trace.
   std::function<void(const TraceRow&)> epoch_done = [](const TraceRow&) {};
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// Asked within a teleport, see Teleportation.
+  KeepGoing keep_going{};
 };
 
 /// Where a run keeps its configuration and checkpoints.

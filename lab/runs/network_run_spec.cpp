@@ -73,7 +73,8 @@ Rows run_rows() {
       row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
           as_name_of(optimizers())),
       row({"lr", "RATE|auto",
-           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or "
+           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
+                       "linear:RATE,PERIOD, or "
                        "auto, which measures the step (gd on full batches) (default {}; "
                        "regression: {})",
                        usual.learning_rate, regression.learning_rate)},
@@ -129,6 +130,11 @@ Rows teleport_rows() {
           .when(minibatch),
       row({"teleport-batch-size", "N", "samples of a teleport batch (default: the mini-batch)"},
           &S::teleport_batch_size, as_whole(1))
+          .when(minibatch),
+      row({"scope-samples", "N",
+           "samples on which the loss is watched at teleports that keep it on their batch only "
+           "(gl, paper): of the validation set where there is one; 0: none"},
+          &S::scope_samples, as_whole())
           .when(minibatch),
   };
 }
@@ -283,16 +289,16 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
   }
   // A white gauge suits its own samples: on a mini-batch the next ones would pay for that.
-  if (spec.minibatch() && spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
+  if (!spec.how.symmetry) spec.how.symmetry = usual_symmetry(spec.activation);
+  if (spec.minibatch() && *spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
     spec.how.how.search = "ascent";
   }
-  spec.how = plan_teleport<double>(spec.how).spec;
+  spec.how = plan_teleport<double>(spec.how, spec.activation).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
-    spec.how.how.rehearsal = usual_rehearsal_of(
-        spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, 1));
-    // A teleport in every epoch, or several, would cost more than it saves.
-    if (spec.minibatch()) spec.how.how.rehearsal = std::min<Index>(*spec.how.how.rehearsal, 20);
+    spec.how.how.rehearsal =
+        usual_rehearsal_of(spec.how.how, spec.teleport,
+                           *make_optimizer<double>(spec.optimizer, automatic, 1), spec.minibatch());
   }
   return spec;
 }

@@ -88,7 +88,7 @@ Json json_object(const NetworkResult& result) {
       {"learning_rate", spec.learning_rate->text()},
       {"schedule", spec.teleport.to_string()},
       {"round_trip", spec.trip.on() ? std::string(to_string(*spec.trip.layers)) : "never"},
-      {"symmetry", spec.how.symmetry},
+      {"symmetry", *spec.how.symmetry},
       {"loss_invariant", result.loss_invariant},
       {"search", spec.how.how.search},
       {"precision", to_string(spec.precision)},
@@ -134,16 +134,18 @@ std::string json_of_seeds(const std::vector<NetworkResult>& results) {
                     {"version", version()}});
 }
 
-void write_results(const NetworkResult& result, RunDirectory& directory) {
-  directory.write("model.npz", result.model);
-  directory.write("trace.csv", csv(result.summary.trace, TraceLayout::training));
-  directory.write("teleports.jsonl", lines_of(json_teleports(result)));
-  directory.write("summary.json", json_of(result));
+void write_results(const NetworkResult& result, RunDirectory& directory,
+                   const std::filesystem::path& folder) {
+  directory.write({{folder / "model.npz", {}, &result.model},
+                   {folder / "trace.csv", csv(result.summary.trace, TraceLayout::training)},
+                   {folder / "teleports.jsonl", lines_of(json_teleports(result))},
+                   {folder / "summary.json", json_of(result)}});
 }
 
-void write_run(const NetworkResult& result, RunDirectory& directory) {
-  directory.write("config.toml", config_of(result.spec));
-  write_results(result, directory);
+void write_run(const NetworkResult& result, RunDirectory& directory,
+               const std::filesystem::path& folder) {
+  directory.write(folder / "config.toml", config_of(result.spec));
+  write_results(result, directory, folder);
 }
 
 std::string json_of(const FunctionResult& result) {
@@ -176,10 +178,10 @@ std::string json_of(const FunctionResult& result) {
 
 void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder) {
-  directory.write(folder / "config.toml", config_of(result.spec, result.formula));
-  directory.write(folder / "trace.csv", csv(result.summary.trace, TraceLayout::function));
-  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(result.summary)));
-  directory.write(folder / "summary.json", json_of(result));
+  directory.write({{folder / "config.toml", config_of(result.spec, result.formula)},
+                   {folder / "trace.csv", csv(result.summary.trace, TraceLayout::function)},
+                   {folder / "teleports.jsonl", lines_of(json_teleports(result.summary))},
+                   {folder / "summary.json", json_of(result)}});
 }
 
 }  // namespace symport::lab

@@ -183,12 +183,11 @@ std::string line_of(const std::string& file, Index row) {
 
 std::vector<Index> numbered_classes(const CsvTable& table, Index column, const std::string& file,
                                     const ClassRange& range) {
-  constexpr double exact_integers = 0x1p53;
-  const double below = range.count > 0 ? static_cast<double>(range.count) : exact_integers;
+  const auto largest = static_cast<double>(range.largest());
   std::vector<Index> classes;
   for (Index i = 0; i < table.values.rows(); ++i) {
     const double value = table.values(i, column);
-    if (value < 0 || value >= below || value != std::floor(value)) {
+    if (value < 0 || value > largest || value != std::floor(value)) {
       const std::string name = table.columns[static_cast<std::size_t>(column)];
       throw InvalidArgument(line_of(file, i),
                             fmt::format("{} in column {}", value, detail::quoted(name)),

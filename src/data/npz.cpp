@@ -82,15 +82,19 @@ ArrayMap parse_npz(std::string_view bytes, const std::string& name) {
 
 void write_npz(const std::filesystem::path& path, const ArrayMap& arrays,
                const NpzOptions& options) {
-  for (const auto& [name, array] : arrays) require_name(name, path.string());
-  AtomicFile file(path);
-  detail::ZipWriter zip(file, path.string());
+  AtomicFile file(path, options.existing);
+  write_npz(file, arrays, options);
+  file.commit();
+}
+
+void write_npz(AtomicFile& file, const ArrayMap& arrays, const NpzOptions& options) {
+  for (const auto& [name, array] : arrays) require_name(name, file.target().string());
+  detail::ZipWriter zip(file, file.target().string());
   for (const auto& [name, array] : arrays) {
     zip.add(name + std::string(suffix), detail::npy_header(array), detail::value_bytes(array),
             options.deflate);
   }
   zip.finish();
-  file.commit();
 }
 
 }  // namespace symport

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "symport/data/sample_set.hpp"
 
-#include <limits>
-
 #include "data/array_check.hpp"
 #include "data/input.hpp"
 #include "symport/core/invalid_argument.hpp"
@@ -28,17 +26,16 @@ std::vector<Index> read_classes(const Array& array, const ClassRange& range,
   if (array.shape.size() != 1) {
     throw InvalidArgument(field, "shape " + shape_string(array.shape), "one dimension");
   }
-  const Index count = range.count > 0 ? range.count : std::numeric_limits<Index>::max();
   std::vector<Index> classes;
   const auto append = [&](const auto& values) {
     classes.reserve(values.size());
     for (const auto value : values) {
       const auto label = static_cast<Index>(value);
-      if (label < 0 || label >= count) {
+      if (label < 0 || label > range.largest()) {
         throw InvalidArgument(
             field,
             "class " + std::to_string(label) + " at [" + std::to_string(classes.size()) + "]",
-            range.count > 0 ? "0 to " + std::to_string(range.count - 1) : "0, 1, 2, ...");
+            "0 to " + std::to_string(range.largest()));
       }
       classes.push_back(label);
     }

@@ -27,6 +27,7 @@ Criterion::Criterion(const CriterionOptions& options, PointMeasures& here, doubl
       largest_value_(objective_.largest_value(loss)),
       loss_(loss),
       pays_for_(options.pays_for),
+      keep_going_(options.keep_going),
       ask_start_curvature_(std::move(start_curvature)) {
   const double rate = options.learning_rate;
   if (!(rate >= 0.0 && std::isfinite(rate))) {
@@ -38,6 +39,16 @@ Criterion::Criterion(const CriterionOptions& options, PointMeasures& here, doubl
     throw InvalidArgument("pays_for", fmt::format("{}", pays_for_), "a number >= 0");
   }
   if (!objective_.at_given_rate()) cap_ = std::numeric_limits<double>::infinity();
+}
+
+double Criterion::value() {
+  require_going_on(keep_going_);
+  return objective_.value(here_);
+}
+
+Slope Criterion::slope() {
+  require_going_on(keep_going_);
+  return objective_.slope(here_);
 }
 
 double Criterion::worth(double grad_sq, double curvature) {

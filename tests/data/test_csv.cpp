@@ -121,6 +121,8 @@ TEST(Csv, RefusesLabelsThatAreNoClasses) {
   EXPECT_THAT(message("a,y\n1,-1\n", "y", 0), HasSubstr("t.csv, line 2: found -1"));
   EXPECT_THAT(message("a,y\n1,3\n", "y", 3), HasSubstr("a class, 0 to 2"));
   EXPECT_THAT(message("a,y\n1,1e300\n", "y", 0), HasSubstr("a class"));
+  // 2^40 is class 0 when cut to 32 bits.
+  EXPECT_THAT(message("a,y\n1,1099511627776\n", "y", 0), HasSubstr("a class, 0 to 2147483647"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "support/temporary_directory.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/objectives/targets.hpp"
+#include "symport/training/sample_targets.hpp"
 
 namespace symport {
 namespace {
@@ -64,6 +65,21 @@ TEST(SampleSet, TakesBytesAsPixelsAndAsClasses) {
   const SampleSet<> samples = samples_from_arrays(arrays, "batch.npz");
   EXPECT_EQ(samples.X(1, 0), 255.0);
   EXPECT_EQ(samples.classes, (std::vector<Index>{0, 200, 255}));
+}
+
+TEST(SampleSet, RefusesClassesThatDoNotFitInto32Bits) {
+  ArrayMap arrays = with_classes();
+  arrays["y"].values = std::vector<std::int64_t>{2, 0, largest_class};
+  EXPECT_EQ(targets_of(samples_from_arrays(arrays, "batch.npz")).classes[2], 2147483647);
+  // Cut to 32 bits these are classes 0 and 1.
+  for (const std::int64_t label : {std::int64_t{1} << 32, (std::int64_t{1} << 40) + 1}) {
+    arrays["y"].values = std::vector<std::int64_t>{2, 0, label};
+    EXPECT_THAT(refusal([&] { samples_from_arrays(arrays, "batch.npz"); }),
+                HasSubstr("array y: found class " + std::to_string(label) +
+                          " at [2], allowed is 0 to 2147483647"));
+    const SampleSet<> own{.X = Matrix::Zero(1, 1), .classes = {label}, .Y = {}};
+    EXPECT_THAT(refusal([&] { targets_of(own); }), HasSubstr("classes: found"));
+  }
 }
 
 TEST(SampleSet, RefusesBadBatchesByFileAndArray) {

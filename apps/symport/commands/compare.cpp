@@ -65,6 +65,7 @@ int run_compare(const Arguments& arguments) {
   const OutputOptions output = read_output_options(arguments);
   compare::CompareOptions options = compare::read_compare_options(arguments);
   const std::optional<ReportFile> page = ReportFile::asked_for(output);
+  const GracefulStop graceful;
   const std::unique_ptr<RunDirectory> directory = output.directory();
   if (directory) {
     options.out = directory->path();

@@ -79,10 +79,13 @@ FunctionResult run_with_progress(const FunctionRun& run, const OutputOptions& op
     return fmt::format("{}: step {} of {} ({:.0f} %), loss {:.4g}, {} left", run.spec.function,
                        row.step, steps, 100.0 * done, row.loss, duration_text(left));
   };
-  return run_function(run, with_trace, [&](const TraceRow& row) {
-    progress.update([&] { return line(row); });
-    return !interrupted();
-  });
+  return run_function(
+      run, with_trace,
+      [&](const TraceRow& row) {
+        progress.update([&] { return line(row); });
+        return !interrupted();
+      },
+      [] { return !interrupted(); });
 }
 
 int run_optimize(const Arguments& arguments) {
@@ -93,6 +96,7 @@ int run_optimize(const Arguments& arguments) {
   const OutputOptions options = read_output_options(arguments);
   const FunctionRun run = resolve(function_run_options().read(arguments));
   RunOutput output("symport optimize", options);
+  const GracefulStop graceful;
   output.open_directory();
   // A configuration file that repeats a run names every option; only what was typed is worth a
   // note.

@@ -181,7 +181,8 @@ NetworkResult train_with_progress(NetworkRun& run, const RunPlace& place,
   return run.train(place,
                    {.watch = [&](const NetworkProgress& at) { return reporter.watch(at); },
                     .epoch_done = [&](const TraceRow& row) { reporter.epoch_done(row, epochs); },
-                    .warn = [&](const std::string& text) { reporter.warn(text); }});
+                    .warn = [&](const std::string& text) { reporter.warn(text); },
+                    .keep_going = [] { return !interrupted(); }});
 }
 
 int run_training(const Arguments& arguments, RunOutput& output, const OutputOptions& options,
@@ -192,6 +193,7 @@ int run_training(const Arguments& arguments, RunOutput& output, const OutputOpti
   }
   DataCache data;
   const std::unique_ptr<NetworkRun> run = load(spec, data);
+  const GracefulStop graceful;
   if (!resume) output.open_directory();
   const NetworkResult result = train_with_progress(*run, {output.directory(), resume}, options);
   output.deliver([&](RunDirectory& directory) { write_results(result, directory); },

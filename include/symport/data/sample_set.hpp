@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,7 +12,7 @@
 
 namespace symport {
 
-/// Inputs with what a network should answer: classes or targets, never both. Columns are samples.
+/// Inputs with what a network should output: classes or targets, never both. Columns are samples.
 template <Real Scalar = double>
 struct SampleSet {
   MatrixOf<Scalar> X;          ///< features x samples
@@ -22,9 +24,14 @@ struct SampleSet {
   Index samples() const { return X.cols(); }
 };
 
-/// Checks on classes. 0: any number of them.
+/// Classes are 0, ..., largest_class at most: they are kept in 32 bits.
+inline constexpr Index largest_class = std::numeric_limits<std::int32_t>::max();
+
+/// Checks on classes.
 struct ClassRange {
-  Index count = 0;  ///< classes are 0, ..., count - 1
+  Index count = 0;  ///< classes are 0, ..., count - 1; 0: any up to `largest_class`
+
+  Index largest() const { return count > 0 ? count - 1 : largest_class; }
 };
 
 /// Samples from the arrays `X` (samples x features, any dtype) and either `y` (integer classes, one
@@ -32,7 +39,7 @@ struct ClassRange {
 ///
 /// Throws InvalidArgument, naming file and array, when one of them is missing or another array is
 /// there, when shapes do not fit, when a value is not finite in the precision asked for, and when a
-/// class is negative or not below `range.count`.
+/// class is negative, not below `range.count`, or above `largest_class`.
 template <Real Scalar = double>
 SampleSet<Scalar> read_samples(const std::filesystem::path& path, const ClassRange& range = {});
 /// The same from arrays that were read; `file` names them in messages.

@@ -323,7 +323,6 @@ TEST(GaugeFile, RefusesWhatIsNotItsForm) {
       {replaced(network_gauge, "\"scale\"", "\"scaling\""), "scale, gl, orthogonal"},
       {replaced(network_gauge, "\"size\": 3", "\"size\": 0"), "size 0 with 3 slots"},
       {replaced(network_gauge, "\"size\": 3", "\"size\": -3"), "a whole number"},
-      {replaced(network_gauge, "\"rho\": 1,", "\"rho\": \"g\","), ""},
       {replaced(network_gauge, "\"rho\": -1", "\"rho\": \"g\""), "group 0, slot 2, rho"},
       {replaced(network_gauge, "\"rho\": -1", "\"rho\": 1e999"), "no JSON"},
       {replaced(network_gauge, "\"repeat\": 1, \"rho\": -1", "\"rho\": -1"), "no key 'repeat'"},
@@ -333,7 +332,6 @@ TEST(GaugeFile, RefusesWhatIsNotItsForm) {
       {replaced(network_gauge, "\"axis\": 1", "\"axis\": 1.5"), "a whole number"},
   };
   for (const auto& c : cases) {
-    if (*c.message == '\0') continue;
     try {
       parse_gauge(c.text, "g");
       ADD_FAILURE() << c.message;

@@ -164,16 +164,18 @@ const std::vector<FunctionEntry>& functions() {
        }},
       {"factorization",
        "|Y - UV|^2, Y a fixed random matrix of that rank; with CONDITION its singular values fall "
-       "from 1 to 1/CONDITION",
+       "from 1 to 1/CONDITION; IMBALANCE makes U larger than V at the start",
        {{.name = "ROWS", .value = 8, .whole = true, .largest = largest_size},
         {.name = "COLS", .value = 6, .whole = true, .largest = largest_size},
         {.name = "RANK", .value = 3, .whole = true, .largest = largest_size},
-        {.name = "CONDITION", .value = std::numeric_limits<double>::quiet_NaN(), .largest = 1e12}},
+        {.name = "CONDITION", .value = std::numeric_limits<double>::quiet_NaN(), .largest = 1e12},
+        {.name = "IMBALANCE", .value = 1, .smallest = 1e-12, .largest = 1e12}},
        [](const std::vector<double>& p) {
          const auto factorization =
              std::isnan(p[3])
                  ? MatrixFactorization::random(whole(p[0]), whole(p[1]), whole(p[2]), 0)
-                 : MatrixFactorization::conditioned(whole(p[0]), whole(p[1]), whole(p[2]), p[3], 0);
+                 : MatrixFactorization::conditioned(whole(p[0]), whole(p[1]), whole(p[2]), p[3], 0,
+                                                    p[4]);
          return problem(factorization, FactorPairSymmetry(factorization));
        }},
   };

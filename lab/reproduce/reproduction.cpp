@@ -88,7 +88,8 @@ class Runner {
         loaded->train({directory.get(), resume},
                       {.watch = [&](const NetworkProgress&) { return options_.keep_going(); },
                        .warn = options_.warn});
-    return finish(result, result.summary.status, write_results);
+    return finish(result, result.summary.status,
+                  [](const NetworkResult& r, RunDirectory& d) { write_results(r, d); });
   }
 
  private:

@@ -50,30 +50,37 @@ def cnn() -> tuple[nn.Module, Callable[[nn.Module], Tensor], Tensor]:
     return model, lambda m: F.cross_entropy(m(x), y), x[:4]
 
 
-def linear() -> tuple[nn.Module, Callable[[nn.Module], Tensor], Tensor]:
-    """Two GL(64) pairs of 512 x 512 weights, batches of 256."""
-    model = nn.Sequential(
-        nn.Linear(512, 64, bias=False),
-        nn.Linear(64, 512),
-        nn.GELU(),
-        nn.Linear(512, 64, bias=False),
-        nn.Linear(64, 512),
-    )
+class LoRALinear(nn.Module):
+    def __init__(self, width: int, rank: int) -> None:
+        super().__init__()
+        self.base = nn.Linear(width, width).requires_grad_(False)
+        self.lora_A = nn.Linear(width, rank, bias=False)
+        self.lora_B = nn.Linear(rank, width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.base(x) + self.lora_B(self.lora_A(x))
+
+
+def lora() -> tuple[nn.Module, Callable[[nn.Module], Tensor], Tensor]:
+    """Three LoRA pairs of rank 16 on frozen layers of width 512, batches of 256."""
+    layers = [LoRALinear(512, 16), nn.GELU(), LoRALinear(512, 16), nn.GELU(), LoRALinear(512, 16)]
     x, y = torch.randn(256, 512), torch.randn(256, 512)
-    return model, lambda m: F.mse_loss(m(x), y), x[:4]
+    return nn.Sequential(*layers), lambda m: F.mse_loss(m(x), y), x[:4]
 
 
 def main() -> int:
     torch.set_num_threads(1)
     print("model   optimizer  objective  training step  Teleporter.step()  ratio")
     worst = 0.0
-    for make in (mlp, cnn, linear):
+    for make in (mlp, cnn, lora):
         for name in ("SGD", "AdamW"):
             for objective in ("balance", "gradient", "flat"):
                 torch.manual_seed(0)
                 model, loss_of, x = make()
                 options = {"momentum": 0.9} if name == "SGD" else {}
-                optimizer = getattr(torch.optim, name)(model.parameters(), lr=1e-4, **options)
+                optimizer = getattr(torch.optim, name)(
+                    [p for p in model.parameters() if p.requires_grad], lr=1e-4, **options
+                )
                 symmetries = st.find_symmetries(model, x)
                 teleporter = st.Teleporter(symmetries, optimizer, 1, objective=objective)
                 training, teleports = [], []

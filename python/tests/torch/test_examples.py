@@ -65,11 +65,12 @@ def test_symport_takes_at_most_three_lines_of_a_method(name: str) -> None:
     assert len(teleports) == 3 and len(round_trips) in (0, 2)
 
 
-def test_the_code_of_the_tutorial_runs(capsys) -> None:
+def test_the_code_of_the_tutorial_runs(capsys, monkeypatch, tmp_path) -> None:
     """All Python blocks, one after the other, in one namespace."""
     page = (ROOT / "docs" / "python" / "pytorch.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     assert len(blocks) >= 5
+    monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     namespace: dict = {}
     for number, block in enumerate(blocks):

@@ -8,6 +8,7 @@
 #include "lab/runs/run_config.hpp"
 #include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
+#include "symport/training/mlp_file.hpp"
 
 namespace symport::lab {
 
@@ -106,7 +107,9 @@ std::string json_of(const NetworkResult& result) {
 }
 
 void write_results(const NetworkResult& result, RunDirectory& directory) {
-  directory.write("model.npz", result.model);
+  ArrayMap model = result.model;
+  describe_mlp(model, {result.spec.activation, result.spec.loss});
+  directory.write("model.npz", model);
   directory.write("trace.csv", csv(result.summary.trace, TraceLayout::training));
   directory.write("teleports.jsonl", lines_of(json_teleports(result)));
   directory.write("summary.json", json_of(result));

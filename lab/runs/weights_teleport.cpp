@@ -94,7 +94,6 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
     result.check = {other->count(), figures(stored.w), figures(w)};
   }
   result.model = mlp_arrays<Scalar>(network, w);
-  describe_mlp(result.model, {*spec.activation, *spec.loss});
   return result;
 }
 
@@ -180,8 +179,11 @@ WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked,
   spec.loss = settled("loss", spec.loss, own.loss, spec.weights,
                       "half_sum_squares, mean_squares or cross_entropy, with :sum or :mean");
   if (!spec.precision) spec.precision = precision_of(arrays);
-  return *spec.precision == Precision::float32 ? teleport_in<float>(spec, arrays)
-                                               : teleport_in<double>(spec, arrays);
+  WeightsTeleportResult result = *spec.precision == Precision::float32
+                                     ? teleport_in<float>(spec, arrays)
+                                     : teleport_in<double>(spec, arrays);
+  describe_mlp(result.model, {*spec.activation, *spec.loss});
+  return result;
 }
 
 }  // namespace symport::lab

@@ -165,7 +165,6 @@ class LoadedRun final : public NetworkRun {
     result.spec = spec_;
     result.loss_invariant = plan_.symmetry->loss_invariant();
     result.model = mlp_arrays<Scalar>(weights_.network, weights_.w);
-    describe_mlp(result.model, {spec_.activation, spec_.loss});
     return result;
   }
 

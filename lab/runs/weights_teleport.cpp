@@ -96,7 +96,6 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
     result.check = {other->count(), figures(stored.w), figures(w)};
   }
   result.model = mlp_arrays<Scalar>(network, w);
-  describe_mlp(result.model, {*spec.activation, *spec.loss});
   return result;
 }
 
@@ -188,8 +187,11 @@ WeightsTeleportResult teleport_arrays(const WeightsTeleportSpec& asked, const Ar
   spec.loss = settled("loss", spec.loss, own.loss, spec.weights,
                       "half_sum_squares, mean_squares or cross_entropy, with :sum or :mean");
   if (!spec.precision) spec.precision = precision_of(weights);
-  return *spec.precision == Precision::float32 ? teleport_in<float>(spec, weights, batch, watch)
-                                               : teleport_in<double>(spec, weights, batch, watch);
+  WeightsTeleportResult result = *spec.precision == Precision::float32
+                                     ? teleport_in<float>(spec, weights, batch, watch)
+                                     : teleport_in<double>(spec, weights, batch, watch);
+  describe_mlp(result.model, {*spec.activation, *spec.loss});
+  return result;
 }
 
 }  // namespace symport::lab

@@ -53,7 +53,7 @@ struct Files {
 TEST(Scope, IsInTheCertificateAndOnTheTerminal) {
   const Files files;
   const Words how{"--activation", "leaky_relu:0.1", "--loss",  "mean_squares",
-                  "--lr",         "0.01",           "--check", files.other};
+                  "--lr",         "1e-3",           "--check", files.other};
   Words gl = how;
   gl.insert(gl.end(), {"--symmetry", "gl"});
   const Finished bound = files.teleport(gl);

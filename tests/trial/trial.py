@@ -53,7 +53,9 @@ class Case:
             self.widths[-1] = 2
         below = min(self.widths[:max(1, depth - 1)]) + self.biases  # samples that gl can keep
         self.partial = self.symmetry == "gl" and largest == 4 and random.random() < 0.5
-        if self.symmetry == "gl" and random.random() < 0.9:
+        if self.symmetry == "gl" and depth == 2 and self.widths[1] <= below and random.random() < 0.5:
+            self.samples = int(random.integers(self.widths[1], below + 1))  # enough to tell the group element from the weights
+        elif self.symmetry == "gl" and random.random() < 0.9:
             self.samples = below + int(random.integers(1, 3)) if self.partial else int(random.integers(1, below + 1))
         else:
             self.samples = int(random.integers(1, 65))
@@ -271,7 +273,7 @@ class Judge:
             self.say("other types or shapes than the start's")
             return "accepted"
         there = self.numbers(certificate, problem, exact(layers), "after")
-        self.condition(certificate, start, exact(layers))
+        self.condition(certificate, problem, start, exact(layers))
         self.drift(certificate, problem, start, here, there)
         if case.partial:
             self.whole_batch(certificate, start, exact(layers))
@@ -301,7 +303,7 @@ class Judge:
         elif abs(found - expected) > 1e-6 * expected:
             self.say(f"drift: {float(found)}, should be {float(expected)}")
 
-    def condition(self, certificate, start, end):
+    def condition(self, certificate, problem, start, end):
         """Largest over smallest stretch of the group element, where the weights tell what it was."""
         if self.case.symmetry in ("permutation", "sign_flip"):
             expected = Real(1)
@@ -319,10 +321,10 @@ class Judge:
         else:
             # h'_m = g_m h_m for data of our own (linear_gl) or of the batch (gl): g where h has full row rank.
             linear = self.case.symmetry == "linear_gl"
-            samples = self.problem.X
+            samples = problem.X
             if linear:
                 samples = self.random.standard_normal((self.case.widths[0], 80)).astype(Real)
-            before, after = self.problem.hidden(start, samples), self.problem.hidden(end, samples)
+            before, after = problem.hidden(start, samples), problem.hidden(end, samples)
             stretches, doubt = [], 0.0
             for h, moved in zip(before, after):
                 scale = np.abs(h).max()

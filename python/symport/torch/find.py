@@ -28,6 +28,8 @@ from .solve import Solution
 from .symmetries import Group, Refusal, Symmetries, unwrap
 
 _HALF = (torch.float16, torch.bfloat16)
+# Reasons that only follow from another one, or that need no explanation.
+_CONSEQUENCES = (OUTPUT, "sum over", "rows chosen", "slope of", "convolution over")
 _NORMS = ("rsqrt", "_fused_rms_norm", "linalg_vector_norm")
 
 
@@ -89,7 +91,7 @@ def _find(
     return Symmetries(model, search.groups, search.refused, optimizer, drift)
 
 
-# Input -------------------------------------------------------------------------------------------------
+# Input ------------------------------------------------------------------------------------------
 
 
 def _check_model(model: nn.Module) -> None:
@@ -115,8 +117,8 @@ def _check_model(model: nn.Module) -> None:
             )
         if hasattr(tensor, "placements"):
             raise ValueError(
-                f"{name} is sharded (DTensor); search the model before it is sharded, save the gauge"
-                " file, and load it"
+                f"{name} is sharded (DTensor); search the model before it is sharded, save"
+                " the gauge file, and load it"
             )
     if not any(p.requires_grad for p in model.parameters()):
         raise ValueError(
@@ -190,7 +192,7 @@ def _check_outputs(outputs: list[Tensor]) -> None:
         )
 
 
-# Search ------------------------------------------------------------------------------------------------
+# Search -----------------------------------------------------------------------------------------
 
 
 class _Search:
@@ -324,7 +326,7 @@ class _Search:
                 notes.append(why)
             if all(isinstance(slot.rho, int) for slot in slots):
                 notes.append("bit-exact with powers of two")
-            if any(slot.shift for slot in slots):
+            if any(slot.tensor in self._probe.buffers for slot in slots):
                 notes.append("eval mode only")
             if any(slot.tensor in self._half for slot in slots):
                 notes.append("half precision: powers of two only")
@@ -345,16 +347,14 @@ class _Search:
             if variable.tensor is not None:
                 axes.setdefault((variable.tensor, variable.axis), []).append(number)
         told: set[tuple[str, str]] = set()
-        for (tensor, axis), numbers in axes.items():
-            if tensor.endswith("bias") or axis != 0:
-                continue
+        for (tensor, _), numbers in axes.items():
             stuck = [number for number in numbers if not solution.value(number)]
-            if not stuck:
+            if tensor.endswith("bias") or not stuck:
                 continue
             reason, where = solution.reason(stuck[0])
             module = tensor.rpartition(".")[0] or tensor
             key = (module, reason)
-            if reason in ("", OUTPUT) or reason.startswith(("sum over", "rows")) or key in told:
+            if not reason or reason.startswith(_CONSEQUENCES) or key in told:
                 continue
             told.add(key)
             at = f" (in {where})" if where and where not in (module, tensor) else ""

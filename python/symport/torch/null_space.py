@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Scalings through operations for which there is no rule, from the gradients alone.
 
-D_p[i] = sum of P * dS/dP over the slice i of an axis of parameter p. Charges c are a scaling symmetry to
-first order if and only if the sum over p of c_p D_p[i] is zero for every index i, input and output weight:
-the null space of the matrix with a column for each axis of one length and a row for each index and sample.
+D_p[i] = sum of P * dS/dP over the slice i of an axis of parameter p. Charges c are a scaling
+symmetry to first order if and only if the sum over p of c_p D_p[i] is zero for every index i,
+input and output weight: the null space of the matrix with a column for each axis of one length
+and a row for each index and sample.
 """
 
 from __future__ import annotations

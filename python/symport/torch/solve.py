@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Solves the equations of charges.py by substitution, shortest equations first, so that the solutions
-stay sparse: each free unknown moves as few parameters as possible."""
+"""Solves the equations of charges.py by substitution, shortest equations first, so that the
+solutions stay sparse: each free unknown moves as few parameters as possible."""
 
 from __future__ import annotations
 

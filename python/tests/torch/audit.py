@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The invariance audit: every architecture, every group found, random finite elements.
 
-Prints docs/python/audit.md:  PYTHONPATH=python python python/tests/torch/audit.py > docs/python/audit.md
+Prints the page docs/python/audit.md, which names the command.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import torch
 from models import GPT, MLP, VGG, DenseNet, Encoder, Llama, ResNet, add_lora
-from symport.torch import Element, Group, Symmetries, find_symmetries
 from torch import Tensor, nn
+
+from symport.torch import Element, Group, Symmetries, find_symmetries
 
 MODELS: dict[str, Callable[[], nn.Module]] = {
     "MLP, ReLU": lambda: MLP(5, 8, 6, 3),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small models of every architecture that the symmetry search must understand.
 
-B samples, T tokens, D width, H heads. Every class takes plain numbers and makes its own example input
-with `example(batch)`.
+B samples, T tokens, D width, H heads. Every class takes plain numbers and makes its own example
+input with `example(batch)`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class MLP(nn.Sequential):
 
 
 class VGG(nn.Module):
-    """conv - relu - maxpool - conv - relu - avgpool - flatten - linear - dropout - relu - linear."""
+    """Two convolutions with max and average pooling, flatten, two linear layers with dropout."""
 
     def __init__(self, width: int = 6, classes: int = 5, dropout: float = 0.0) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class BasicBlock(nn.Module):
 
 
 class ResNet(nn.Module):
-    """ResNet(64, (2, 2, 2, 2), 1000) is ResNet-18 without the first pooling: 11.2 million weights."""
+    """ResNet(64, (2, 2, 2, 2), 1000) is ResNet-18 without the first pooling."""
 
     def __init__(
         self, width: int = 4, blocks: tuple[int, ...] = (2, 1), classes: int = 5, image: int = 8

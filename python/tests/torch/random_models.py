@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Random small models: random layers, activations, norms, residual and concatenated streams, heads."""
+"""Random small models: layers, activations, norms, residual and concatenated streams, heads."""
 
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
-
 from models import ACTIVATIONS, RMSNorm, rope_half, rope_interleaved
+from torch import Tensor, nn
 
 
 class Residual(nn.Module):
@@ -43,7 +43,7 @@ class Gated(nn.Module):
 
 
 class Attention(nn.Module):
-    """Options: heads, fused projection, key-value heads, rotary embedding, norm of queries and keys."""
+    """Heads, fused projection, key-value heads, rotary embedding, norms: at random."""
 
     def __init__(self, width: int, options: random.Random) -> None:
         super().__init__()
@@ -154,15 +154,8 @@ def random_sequence_model(seed: int) -> tuple[nn.Module, Tensor]:
         elif kind == "activation":
             layers.append(ACTIVATIONS[options.choice(list(ACTIVATIONS))]())
         elif kind == "norm":
-            norm = options.choice(["layer", "rms", "bare", "torch_rms"])
-            layers.append(
-                {
-                    "layer": lambda: nn.LayerNorm(current),
-                    "rms": lambda: RMSNorm(current),
-                    "bare": lambda: RMSNorm(current, gain=False),
-                    "torch_rms": lambda: nn.RMSNorm(current),
-                }[norm]()
-            )
+            norm = options.choice([nn.LayerNorm, RMSNorm, partial(RMSNorm, gain=False), nn.RMSNorm])
+            layers.append(norm(current))
         elif kind == "residual":
             hidden = options.choice([2, 5])
             name = options.choice(list(ACTIVATIONS))

@@ -9,11 +9,12 @@ import torch
 from audit import MODELS, audit, change
 from models import GPT, MLP, Llama
 from random_models import random_model
+from torch import nn
+
 from symport.torch import Group, Slot, find_symmetries
 from symport.torch.find import _calling
 from symport.torch.probe import Probe
-from symport.torch.proof import FINITE_TOLERANCE, NOETHER_TOLERANCE, Sample, failing, finite_change
-from torch import nn
+from symport.torch.proof import NOETHER_TOLERANCE, Sample, failing, finite_change
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -120,13 +121,14 @@ def test_planted_false_symmetries_are_refused(name):
 
     call, inputs = _calling(x, None)
     probe = Probe(model, inputs, call)
-    worst = 0.0
+    changes, found = [], []
     for seed, gain in ((1, 1.0), (2, 2.0)):
         values = probe.randomise(seed, gain)
-        worst = max(worst, finite_change(probe, [group], 3))
-        bad, _ = failing(probe, [group], 3)
-        assert list(bad) == [0]
-    assert worst > 1e-4
+        changes.append(finite_change(probe, [group], 3))
+        found.append(list(failing(probe, [group], 3)[0]))
+    # The first sample may not saturate relu6, the second one saturates softmax.
+    assert max(changes) > 1e-4
+    assert [0] in found
     sample = Sample(values, probe.gradients(list(probe.parameters), 1))
     if group.kind == "scale":
         assert sample.scale_residual(group.slots)[0] > 1e4 * NOETHER_TOLERANCE
@@ -139,7 +141,7 @@ def test_planted_false_symmetries_are_refused(name):
         assert residual.max() > 1e4 * NOETHER_TOLERANCE
 
     wide = shaken(model)
-    x = 4 * x.double() if x.is_floating_point() else x
+    x = 10 * x.double() if x.is_floating_point() else x
     element = [group.random_element(torch.Generator().manual_seed(0), 0.5)]
     assert change(wide, x, [group], element) > 1e-6
 
@@ -164,13 +166,14 @@ def false_positives(seeds: range) -> tuple[list[str], int]:
             continue
         torch.manual_seed(10_000 + seed)
         wide = shaken(model)
-        x = 2 * x.double() + torch.randn_like(x.double())
+        x = x.double() + 0.5 * torch.randn_like(x.double())
         for number, group in enumerate(groups):
             size = 0.7 if group.kind == "scale" else 0.7 / group.size**0.5
-            element = group.random_element(torch.Generator().manual_seed(number), size)
-            moved = change(wide, x, [group], [element])
-            if not moved <= 1e-9:
-                wrong.append(f"seed {seed}: {group.name} at {group.where} changes by {moved:.1e}")
+            element = [group.random_element(torch.Generator().manual_seed(number), size)]
+            for factor in (2, 10):  # large inputs saturate what can saturate
+                moved = change(wide, factor * x, [group], element)
+                if not moved <= 1e-9:
+                    wrong.append(f"seed {seed}: {group.name} at {group.where}: {moved:.1e}")
     return wrong, count
 
 

@@ -6,6 +6,7 @@ from copy import deepcopy
 import pytest
 import torch
 import torch.nn.functional as F
+import torch.utils.checkpoint
 from models import (
     GPT,
     MLP,
@@ -19,8 +20,9 @@ from models import (
     RMSNorm,
     add_lora,
 )
-from symport.torch import Group, Symmetries, find_symmetries
 from torch import nn
+
+from symport.torch import Group, Symmetries, find_symmetries
 
 
 @pytest.fixture(autouse=True)
@@ -145,6 +147,9 @@ def test_batch_norm_in_eval_mode_moves_the_running_statistics():
     assert [g.name for g in symmetries.groups] == ["R+^3"] * 3
     statistics = [s for g in symmetries.groups for s in g.slots if "running" in s.tensor]
     assert {s.tensor for s in statistics} == {"1.running_mean", "1.running_var"}
+    for group in symmetries.groups:
+        moves_statistics = any("running" in slot.tensor for slot in group.slots)
+        assert ("eval mode only" in group.note) == moves_statistics
     variance = next(s for s in statistics if s.tensor == "1.running_var")
     assert (variance.rho, variance.shift) == (2, model[1].eps)
 
@@ -163,6 +168,41 @@ def test_gpt_with_fused_projections():
         ("R+^12", "ln_f → head", 1),
     ]
     assert any("gelu" in refusal.reason for refusal in symmetries.refused)
+
+
+def test_weights_with_their_outputs_on_the_last_axis():
+    """As the Conv1D layers of GPT-2 in transformers: y = x W + b with W of shape (in, out)."""
+
+    class Transposed(nn.Module):
+        def __init__(self, activation):
+            super().__init__()
+            self.w1, self.b1 = nn.Parameter(torch.randn(3, 4)), nn.Parameter(torch.randn(4))
+            self.w2 = nn.Parameter(torch.randn(4, 2))
+            self.activation = activation
+
+        def forward(self, x):
+            return self.activation(torch.addmm(self.b1, x, self.w1)) @ self.w2
+
+    (group,) = find_symmetries(Transposed(F.relu), torch.randn(5, 3)).groups
+    assert [(s.tensor, s.axis, s.rho) for s in group.slots] == [
+        ("w1", 1, 1),
+        ("b1", 0, 1),
+        ("w2", 0, -1),
+    ]
+    refused = find_symmetries(Transposed(F.gelu), torch.randn(5, 3)).refused
+    assert any("gelu" in refusal.reason for refusal in refused)
+
+
+def test_recurrent_layers_have_no_scalings():
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm, self.fc = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 2)
+
+        def forward(self, x):
+            return self.fc(self.lstm(x)[0])
+
+    assert find_symmetries(Recurrent(), torch.randn(2, 5, 3)).groups == []
 
 
 def test_a_tied_head_cannot_take_the_gains_of_the_last_norm():
@@ -403,6 +443,27 @@ def test_compiled_models_are_searched_inside():
     symmetries = find_symmetries(model, torch.randn(2, 3))
     assert symmetries.groups[0].tensors == ("0.weight", "0.bias", "2.weight")
     symmetries.act(symmetries.random_element(0, 0.1))
+
+
+def test_compiled_parts_of_a_model():
+    model = nn.Sequential(torch.compile(nn.Linear(3, 4)), nn.ReLU(), nn.Linear(4, 2))
+    assert find_symmetries(model, torch.randn(2, 3)).dimension == 4
+
+
+def test_activation_checkpoints():
+    class Checkpointed(MLP):
+        def forward(self, x):
+            return torch.utils.checkpoint.checkpoint(super().forward, x, use_reentrant=False)
+
+    assert find(Checkpointed(3, 4, 2)).dimension == 4
+
+
+def test_embeddings_with_a_padding_index():
+    model = nn.Sequential(nn.Embedding(7, 4, padding_idx=0), nn.Linear(4, 3))
+    with torch.no_grad():
+        model[0].weight[0] = 1.0
+    symmetries = find_symmetries(model, torch.tensor([[0, 1, 2], [3, 0, 0]]))
+    assert summary(symmetries) == [("GL(4)", "0 → 1", 1)]
 
 
 def test_half_precision_keeps_powers_of_two_only():

@@ -6,6 +6,7 @@ import time
 import pytest
 import torch
 from models import llama_10m, resnet18
+
 from symport.torch import find_symmetries
 
 

@@ -8,8 +8,9 @@ from copy import deepcopy
 import pytest
 import torch
 from models import MLP, VGG
-from symport.torch import find_symmetries
 from torch import nn
+
+from symport.torch import find_symmetries
 
 
 def refused(model: nn.Module, inputs: object, message: str, error: type = ValueError, **options):

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "symport/training/train.hpp"
-#include "training/round_trip_rule.hpp"
 #include "training/training_run.hpp"
 
 namespace symport {
@@ -27,7 +26,6 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         objective_(objective),
         optimizer_(optimizer),
         options_(options),
-        trip_(options.round_trips ? nullptr : dynamic_cast<const RoundTrip<Scalar>*>(&optimizer)),
         observed_(options.trace || options.watcher || options.stop.active()),
         gradient_(w.size()),
         gradient_out_(gradient_),
@@ -60,15 +58,30 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   }
 
   /// The steps that follow, as far as a teleport is rehearsed.
-  Outlook<Scalar> outlook() const {
+  Outlook<Scalar> outlook() {
     const Teleportation<Scalar>& plan = options_.teleport;
     const std::optional<Index> next = plan.schedule.next_after(at.step);
     const bool again = next && *next < options_.max_steps;
     const Index until = again ? *next : options_.max_steps;
-    return {.steps = std::min(plan.rehearsal, until - at.step),
-            .horizon = until - at.step,
-            .objective = [this](Index) -> const BasicObjective<Scalar>& { return objective_; },
-            .rate = [this](Index i) { return options_.learning_rate.at(at.step + i); }};
+    Outlook<Scalar> ahead{
+        .steps = std::min(plan.rehearsal, until - at.step),
+        .horizon = until - at.step,
+        .objective = [this](Index) -> const BasicObjective<Scalar>& {
+          require_going_on(options_.teleport.keep_going);
+          return objective_;
+        },
+        .rate = [this](Index i) { return options_.learning_rate.at(at.step + i); }};
+    if (options_.validate) {
+      const auto figures = [this](In<Scalar> w) {
+        Validation found;
+        this->clock_.pause([&] { found = options_.validate(w); });
+        return found;
+      };
+      if (validated_ == 0) validated_ = figures(w_in_).samples;
+      ahead.monitor = [figures](In<Scalar> w) { return figures(w).loss; };
+      ahead.monitored = validated_;
+    }
+    return ahead;
   }
 
   /// w <- g.w; `attempt()` does that or refuses, and returns the certificate.
@@ -137,21 +150,20 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     return std::pow(1.0 - part, this->probe_cost_in_steps()) > 0.5;
   }
 
+  /// With round trips at some steps only, it is not known here whether the next one is.
   void measure() {
-    if (trip_) {
-      loss_ = trip_->measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
-    } else {
-      loss_ = objective_.gradient(w_in_, gradient_out_);
-    }
+    loss_ = options_.round_trips
+                ? objective_.gradient(w_in_, gradient_out_)
+                : optimizer_.measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
   }
   /// w <- w - u; what is known of w already is used.
   StepOutcome step() {
-    if (trip_) {
-      return trip_->step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
-                               w_out_);
+    if (!options_.round_trips) {
+      return optimizer_.step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
+                                   w_out_);
     }
-    const bool plain = options_.round_trips && !options_.round_trips->contains(at.step);
-    const BasicOptimizer<Scalar>& rule = plain ? rule_of(optimizer_) : optimizer_;
+    const bool trip = options_.round_trips->contains(at.step);
+    const BasicOptimizer<Scalar>& rule = trip ? optimizer_ : optimizer_.rule();
     return rule.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
   }
 
@@ -165,6 +177,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         const Validation figures = options_.validate(w_in_);
         row.valid_loss = figures.loss;
         row.valid_accuracy = figures.accuracy;
+        validated_ = figures.samples;
       });
     }
     this->record(row);
@@ -180,11 +193,11 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   const BasicObjective<Scalar>& objective_;
   const BasicOptimizer<Scalar>& optimizer_;
   const TrainOptions<Scalar>& options_;
-  const RoundTrip<Scalar>* trip_;  ///< where every step is a round trip
-  typename RoundTrip<Scalar>::Direction direction_;
+  StepDirection<Scalar> direction_;
   const bool observed_;
   double rate_ = 0.0;
-  double loss_ = 0.0;  ///< and gradient, at w
+  double loss_ = 0.0;    ///< and gradient, at w
+  Index validated_ = 0;  ///< held-out samples
   VectorOf<Scalar> gradient_;
   // Made once: on small problems an update costs no more than making these.
   const Out<Scalar> gradient_out_, w_out_;

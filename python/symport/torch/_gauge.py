@@ -43,15 +43,12 @@ def product(X: Tensor, Y: Tensor) -> Tensor:
 
 def second_moment(rows: Rows, one: bool) -> Tensor:
     """A = H' H / s of the rows, with the constant 1 as the last input if there is a bias."""
-    H, q = rows.weighted()
-    groups, s, d = H.shape
-    if not one:
-        return product(H.mT, H).div_(s)
-    A = H.new_empty(groups, d + 1, d + 1)
-    A[:, :d, :d] = product(H.mT, H)
-    A[:, d, :d] = A[:, :d, d] = torch.matmul(q, H)
-    A[:, d, d] = q @ q
-    return A.div_(s)
+    H, q = rows.H, rows.q
+    if one:
+        H = torch.nn.functional.pad(H, (0, 1), value=1.0)
+    if q is not None:
+        H = H * q[:, None]
+    return product(H.mT, H).div_(rows.count)
 
 
 def gram(rows: Rows, one: bool) -> Tensor:
@@ -63,20 +60,46 @@ def gram(rows: Rows, one: bool) -> Tensor:
     return K.add_(1) if rows.q is None else K.add_(torch.outer(q, q))
 
 
-def relative_damping(matrices: Tensor, damping: float, rank: int) -> Tensor:
-    """lambda of each group: damping times the mean of the eigenvalues that can be non-zero, and no
-    less than rounding allows in a Cholesky factorisation. Where A = 0 it is so large that no step
-    is taken."""
-    least = 8 * torch.finfo(matrices.dtype).eps
-    value = matrices.diagonal(dim1=-2, dim2=-1).sum(-1).mul_(max(damping / rank, least))
-    return value.masked_fill_(value == 0, 1e30)
+def damped_inverses(
+    problems: list[tuple[Tensor, float]],
+) -> list[tuple[Tensor | None, Tensor]]:
+    """For each (matrices A of some groups, c): (A + lambda I)^-1 by Cholesky, or None if A is not
+    finite, and lambda = c tr(A) of each group. lambda is no less than rounding allows, and so large
+    where A = 0 that no step is taken. Matrices of one size are solved together, in place."""
+    sizes: dict[tuple[int, torch.dtype, torch.device], list[int]] = {}
+    for i, (A, _) in enumerate(problems):
+        sizes.setdefault((A.shape[-1], A.dtype, A.device), []).append(i)
+    solved: dict[int, tuple[Tensor | None, Tensor]] = {}
+    for (_, dtype, _), members in sizes.items():
+        stack = [problems[i][0] for i in members]
+        A = stack[0] if len(stack) == 1 else torch.cat(stack)
+        least = 8 * torch.finfo(dtype).eps
+        counts = [len(matrices) for matrices in stack]
+        factors = [
+            max(problems[i][1], least)
+            for i, n in zip(members, counts, strict=True)
+            for _ in range(n)
+        ]
+        diagonal = A.diagonal(dim1=-2, dim2=-1)
+        damping = diagonal.sum(-1).mul_(A.new_tensor(factors))
+        damping.masked_fill_(damping == 0, 1e30)
+        diagonal.add_(damping[:, None])
+        L, info = torch.linalg.cholesky_ex(A)
+        failed = [any(part) for part in _split(info.tolist(), counts)]
+        inverses = torch.cholesky_inverse(L).split(counts)
+        for i, bad, inverse, value in zip(
+            members, failed, inverses, damping.split(counts), strict=True
+        ):
+            solved[i] = (None if bad else inverse, value)
+    return [solved[i] for i in range(len(problems))]
 
 
-def damped_inverse(matrices: Tensor, damping: Tensor) -> Tensor | None:
-    """(A + lambda I)^-1 by Cholesky, in place of A; None if A is not finite."""
-    matrices.diagonal(dim1=-2, dim2=-1).add_(damping[:, None])
-    factor, info = torch.linalg.cholesky_ex(matrices)
-    return None if info.any().item() else torch.cholesky_inverse(factor)
+def _split(values: list[int], counts: list[int]) -> list[list[int]]:
+    parts, start = [], 0
+    for count in counts:
+        parts.append(values[start : start + count])
+        start += count
+    return parts
 
 
 def by_rows(G: Tensor, bias: Tensor | None, rows: Rows, inverse: Tensor, damping: Tensor) -> None:
@@ -101,10 +124,9 @@ def by_inputs(G: Tensor, bias: Tensor | None, inverse: Tensor) -> None:
     if bias is None:
         G.copy_(product(G, inverse))
         return
-    d = G.shape[2]
-    new_G = torch.baddbmm(bias[..., None] * inverse[:, None, d, :d], G, inverse[:, :d, :d])
-    bias.mul_(inverse[:, d, d, None]).add_(torch.matmul(G, inverse[:, :d, d, None]).squeeze(-1))
-    G.copy_(new_G)
+    U = product(torch.cat((G, bias[..., None]), 2), inverse)
+    G.copy_(U[..., :-1])
+    bias.copy_(U[..., -1])
 
 
 def multiple_of(G: Tensor, bias: Tensor | None, rows: Rows, probe: Tensor) -> float | None:
@@ -122,13 +144,17 @@ def multiple_of(G: Tensor, bias: Tensor | None, rows: Rows, probe: Tensor) -> fl
         left.add_(bias[0])  # the probe of the constant 1 is 1
         right.add_(1)
     right = torch.mv(rows.delta.T, right)
-    square = torch.dot(right, right).item()
+    both = torch.stack((left, right)).double()
+    (size, mixed), (_, square) = (both @ both.T).tolist()
     if not 0 < square < float("inf"):
         return None
-    c = torch.dot(left, right).item() / square
-    size = torch.linalg.vector_norm(left).item()
-    rest = torch.linalg.vector_norm(left.sub_(right, alpha=c)).item()
-    return c if rest <= 1e3 * torch.finfo(G.dtype).eps * size else None
+    c = mixed / square
+    eps = torch.finfo(G.dtype).eps
+    if G.dtype == torch.float64:  # the squares would cancel
+        rest = (left - c * right).square().sum().item()
+    else:
+        rest = size - c * mixed
+    return c if rest <= (1e3 * eps) ** 2 * size else None
 
 
 def by_delta(G: Tensor, bias: Tensor | None, rows: Rows, inverse: Tensor, multiple: float) -> None:

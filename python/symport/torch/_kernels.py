@@ -33,7 +33,7 @@ class Average:
     def add(self, kernel: Kernel, damping: float, refresh: bool) -> bool:
         assert kernel.A is not None
         if not bool(torch.isfinite(kernel.A).all()):
-            return self.inverse is not None
+            return False
         if self.A is None:
             self.A = torch.zeros_like(kernel.A)
         self.A.lerp_(kernel.A, 1 - DECAY)
@@ -42,20 +42,25 @@ class Average:
         if refresh or self.inverse is None:
             mean = self.A / self.weight
             rank = min(self.rows, mean.shape[-1])
-            inverse = _gauge.damped_inverse(mean, _gauge.relative_damping(mean, damping, rank))
+            ((inverse, _),) = _gauge.damped_inverses([(mean, damping / rank)])
             if inverse is None:
-                return self.inverse is not None
+                return False
             self.inverse = inverse
         return True
 
     def state_dict(self) -> dict[str, Any]:
-        return {"A": self.A, "weight": self.weight, "rows": self.rows, "inverse": self.inverse}
+        assert self.A is not None and self.inverse is not None
+        return {
+            "A": self.A.clone(),
+            "weight": self.weight,
+            "rows": self.rows,
+            "inverse": self.inverse.clone(),
+        }
 
     @staticmethod
     def from_state(saved: dict[str, Any], device: torch.device) -> Average:
         average = Average()
         average.A = saved["A"].clone().to(device)
         average.weight, average.rows = float(saved["weight"]), int(saved["rows"])
-        if saved["inverse"] is not None:
-            average.inverse = saved["inverse"].clone().to(device)
+        average.inverse = saved["inverse"].clone().to(device)
         return average

@@ -80,11 +80,11 @@ class Layer:
             rows, total = _pick(x.movedim(1, -1), x.dim() - 1, choose)
         else:
             rows, total = _pick(x.reshape(-1, x.shape[-1]), 1, choose)
-        return self._grouped(rows), total
+        return self._grouped(rows, copy=len(rows) == total), total
 
-    def _grouped(self, rows: Tensor) -> Tensor:
-        rows = rows.reshape(len(rows), self.groups, self.inputs).movedim(1, 0)
-        return rows.to(self.statistics_dtype, copy=True, memory_format=torch.contiguous_format)
+    def _grouped(self, rows: Tensor, copy: bool) -> Tensor:
+        rows = rows.reshape(len(rows), self.groups, self.inputs).transpose(0, 1)
+        return rows.to(self.statistics_dtype, copy=copy).contiguous()
 
     def gradient(self) -> tuple[Tensor, Tensor | None, bool]:
         """Weight's gradient (g, o, d) and bias's (g, o), of the rows on this rank where they are
@@ -187,5 +187,7 @@ def _pick(x: Tensor, axes: int, choose: Choice) -> tuple[Tensor, int]:
     index = choose(total)
     if index is None:
         return x.reshape(total, -1), total
+    if axes == 1:
+        return x.index_select(0, index.to(x.device)), total
     coordinates = torch.unravel_index(index, x.shape[:axes])
     return x[tuple(c.to(x.device) for c in coordinates)], total

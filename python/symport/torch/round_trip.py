@@ -85,6 +85,7 @@ class RoundTrip:
         self._averages: dict[str, Average] = {}
         self._probes: dict[int, Tensor] = {}
         self._skipped: dict[str, str] = {}
+        self._chosen: dict[int, Tensor] = {}
         self._steps = 0
         self._handles: list[Any] = []
         for layer in self._layers:
@@ -135,11 +136,17 @@ class RoundTrip:
                     "pass of a compiled model"
                 )
             self._skipped = {}
+            self._chosen.clear()
+            jobs = []
             for layer, kernel, has_gradient in zip(self._layers, kernels, ready, strict=True):
-                if kernel is None and has_gradient:
+                if kernel is not None:
+                    jobs.append((layer, kernel, has_gradient))
+                elif has_gradient:
                     self._skipped[layer.name] = "its forward was not called"
-                elif kernel is not None:
-                    self._step_layer(layer, kernel, has_gradient)
+            if self.kernel == "average":
+                self._step_averages(jobs)
+            else:
+                self._step_batches([(layer, kernel) for layer, kernel, ready in jobs if ready])
             for pair in pairs:
                 self._step_pair(pair)
         self._steps += 1
@@ -197,46 +204,53 @@ class RoundTrip:
                 kernels.append(None)
         return kernels
 
-    def _step_layer(self, layer: Layer, kernel: Kernel, has_gradient: bool) -> None:
-        if self.kernel == "average":
+    def _step_averages(self, jobs: list[tuple[Layer, Kernel, bool]]) -> None:
+        for layer, kernel, has_gradient in jobs:
             average = self._averages.setdefault(layer.name, Average())
             if not average.add(kernel, self.damping, self._steps % self.refresh == 0):
                 self._skipped[layer.name] = "its inputs are not finite"
-                return
-        if not has_gradient:
-            return
-        G, bias, own = layer.gradient()
-        if self.kernel == "average":
-            assert average.inverse is not None and kernel.A is not None
-            _gauge.by_inputs(G, bias, average.inverse)
-            share = _gauge.largest_share(kernel.A, average.inverse)
-            if share > 1:
+            elif has_gradient:
+                assert average.inverse is not None and kernel.A is not None
+                G, bias, own = layer.gradient()
+                _gauge.by_inputs(G, bias, average.inverse)
+                share = max(1.0, _gauge.largest_share(kernel.A, average.inverse))
                 G.div_(share)
                 if bias is not None:
                     bias.div_(share)
-        elif not self._step_batch(layer, kernel, G, bias):
-            return
-        if not own:
-            layer.write(G, bias)
+                if not own:
+                    layer.write(G, bias)
 
-    def _step_batch(self, layer: Layer, kernel: Kernel, G: Tensor, bias: Tensor | None) -> bool:
-        """Whether G and bias were replaced."""
-        by_rows = kernel.A is None
-        rank = min(kernel.count, layer.dimension)
-        if by_rows:
-            assert kernel.rows is not None
-            matrices = _gauge.gram(kernel.rows, layer.steps_bias)  # s A in another basis
-        else:
-            assert kernel.A is not None
-            matrices = kernel.A
-        damping = _gauge.relative_damping(matrices, self.damping, rank)
-        inverse = _gauge.damped_inverse(matrices, damping)
-        if inverse is None:
-            self._skipped[layer.name] = "its inputs are not finite"
-            return False
-        if not by_rows:
-            _gauge.by_inputs(G, bias, inverse)
-            return True
+    def _step_batches(self, jobs: list[tuple[Layer, Kernel]]) -> None:
+        problems = []
+        for layer, kernel in jobs:
+            if kernel.A is None:
+                assert kernel.rows is not None
+                A = _gauge.gram(kernel.rows, layer.steps_bias)  # s times A, in another basis
+            else:
+                A = kernel.A
+            problems.append((A, self.damping / min(kernel.count, layer.dimension)))
+        solved = _gauge.damped_inverses(problems)
+        for (layer, kernel), (inverse, damping) in zip(jobs, solved, strict=True):
+            if inverse is None:
+                self._skipped[layer.name] = "its inputs are not finite"
+                continue
+            G, bias, own = layer.gradient()
+            if kernel.A is not None:
+                _gauge.by_inputs(G, bias, inverse)
+            else:
+                self._step_by_rows(layer, kernel, G, bias, inverse, damping)
+            if not own:
+                layer.write(G, bias)
+
+    def _step_by_rows(
+        self,
+        layer: Layer,
+        kernel: Kernel,
+        G: Tensor,
+        bias: Tensor | None,
+        inverse: Tensor,
+        damping: Tensor,
+    ) -> None:
         assert kernel.rows is not None
         multiple = None
         if kernel.rows.delta is not None:
@@ -245,7 +259,6 @@ class RoundTrip:
             _gauge.by_delta(G, bias, kernel.rows, inverse, multiple)
         else:
             _gauge.by_rows(G, bias, kernel.rows, inverse, damping / kernel.count)
-        return True
 
     def _step_pair(self, pair: Pair) -> None:
         """B: G_B (A A' + l I)^-1, A: (B' B + l I)^-1 G_A, l = pair_damping times the mean
@@ -258,8 +271,7 @@ class RoundTrip:
             F = _whole(other).flatten(1).to(dtype)
             gram = (F.mT @ F if left else F @ F.mT)[None]
             G = _whole(own.grad).flatten(1).to(dtype)
-            damping = _gauge.relative_damping(gram, self.pair_damping, gram.shape[-1])
-            inverse = _gauge.damped_inverse(gram, damping)
+            ((inverse, _),) = _gauge.damped_inverses([(gram, self.pair_damping / len(gram[0]))])
             if inverse is None:
                 self._skipped[pair.name] = "its factors are not finite"
                 return
@@ -277,8 +289,11 @@ class RoundTrip:
         limit = max(1, self.rows // _exchange.world_size(group))
         if total <= limit:
             return None
-        offsets = torch.rand(limit, generator=self._generator, dtype=torch.float64)
-        return ((torch.arange(limit) + offsets) * (total / limit)).long().clamp_(max=total - 1)
+        if total not in self._chosen:  # layers with as many rows take the same ones
+            offsets = torch.rand(limit, generator=self._generator, dtype=torch.float64)
+            index = (torch.arange(limit) + offsets).mul_(total / limit).long()
+            self._chosen[total] = index.clamp_(max=total - 1)
+        return self._chosen[total]
 
     def _wants_delta(self, layer: Layer, kept: int, total: int) -> bool:
         return (
@@ -322,7 +337,9 @@ class RoundTrip:
             "kernel": self.kernel,
             "steps": self._steps,
             "generator": self._generator.get_state(),
-            "averages": {name: average.state_dict() for name, average in self._averages.items()},
+            "averages": {
+                n: a.state_dict() for n, a in self._averages.items() if a.inverse is not None
+            },
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -366,7 +383,7 @@ class RoundTrip:
             count += size
             inputs = f"{layer.inputs}{' + 1' if layer.steps_bias else ''}"
             kind = layer.kind if layer.groups == 1 else f"{layer.kind}, {layer.groups} groups"
-            table.append((layer.name, kind, inputs, str(layer.outputs), f"{size:,}"))
+            table.append((layer.name or "(model)", kind, inputs, str(layer.outputs), f"{size:,}"))
         for pair in self._pairs:
             size = pair.A.numel() + pair.B.numel()
             count += size

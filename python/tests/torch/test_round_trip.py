@@ -225,6 +225,8 @@ class TestRows:
         trip = RoundTrip(nn.Linear(3, 2), rows=10)
         first = trip._choose(1000)
         assert torch.equal(first // 100, torch.arange(10))
+        assert torch.equal(first, trip._choose(1000))  # every layer of a step
+        trip._chosen.clear()
         assert not torch.equal(first, trip._choose(1000))
         again = RoundTrip(nn.Linear(3, 2), rows=10)
         assert torch.equal(first, again._choose(1000))

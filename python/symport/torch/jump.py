@@ -222,7 +222,7 @@ class Jump:
 
 
 def _nothing(notes: Sequence[str]) -> str:
-    common = max(set(notes), key=list(notes).count, default="")
+    common = max(dict.fromkeys(notes), key=list(notes).count, default="")
     return f"nothing to move: {common}" if common else "nothing to move: the model has no groups"
 
 

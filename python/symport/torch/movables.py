@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from .action import move_slot
 from .slots import Representation, Slot, check_slot, transformed
 from .snapshot import Snapshot
 from .symmetries import Group, Symmetries, unwrap
@@ -205,15 +206,13 @@ class Movables:
         self._move(name, copy, state, by)
         return copy
 
-    @torch.no_grad()
     def _move(
         self, name: str, tensor: Tensor, state: str, by: Sequence[Representation | None]
     ) -> None:
         for i, slot in self.slots.get(name, ()):
             representation = by[i]
             if representation is not None:
-                part = tensor.narrow(slot.axis, slot.start, slot.stop - slot.start)
-                part.copy_(transformed(slot, tensor, representation, state))
+                move_slot(slot, tensor, representation, state)
 
 
 def _named_tensors(model: nn.Module) -> dict[str, Tensor]:

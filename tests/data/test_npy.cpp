@@ -161,7 +161,7 @@ TEST(Npy, SaysWhyAFileCannotBeRead) {
   EXPECT_THAT(refusal([&] { read_npy(directory / "none.npy"); }),
               ::testing::AllOf(HasSubstr("none.npy"), HasSubstr("No such file or directory")));
   EXPECT_THAT(refusal([&] { read_npy(directory.path()); }),
-              ::testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("Is a directory")));
+              ::testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("found a directory")));
 }
 
 TEST(Npy, PrintsNoControlCharactersOfAFile) {

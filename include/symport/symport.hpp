@@ -73,6 +73,7 @@
 #include "symport/search/teleport_tally.hpp"
 #include "symport/statistics/median_interval.hpp"
 #include "symport/statistics/performance_profile.hpp"
+#include "symport/symmetries/balance.hpp"
 #include "symport/symmetries/candidate.hpp"
 #include "symport/symmetries/change_of_variables.hpp"
 #include "symport/symmetries/factor_pair.hpp"

@@ -76,6 +76,13 @@ std::shared_ptr<const DataSet<Scalar>> DataCache::open(const std::string& name,
   return set;
 }
 
+template <Real Scalar>
+void DataCache::put(const std::string& name, SampleSet<Scalar> samples) {
+  const std::scoped_lock lock(guard_);
+  sets<Scalar>()[{absolute_data_name(name), "", ""}] =
+      std::make_shared<DataSet<Scalar>>(DataSet<Scalar>{samples_of(std::move(samples))});
+}
+
 std::size_t DataCache::reads() const {
   const std::scoped_lock lock(guard_);
   return reads_;
@@ -111,6 +118,8 @@ template std::shared_ptr<const DataSet<float>> DataCache::open(const std::string
 template std::shared_ptr<const DataSet<double>> DataCache::open(const std::string&,
                                                                 const DataOptions&,
                                                                 const std::string&);
+template void DataCache::put(const std::string&, SampleSet<float>);
+template void DataCache::put(const std::string&, SampleSet<double>);
 template std::string fingerprint(const BatchSource<float>&);
 template std::string fingerprint(const BatchSource<double>&);
 

@@ -41,6 +41,10 @@ class DataCache {
   std::shared_ptr<const DataSet<Scalar>> open(const std::string& name, const DataOptions& options,
                                               const std::string& option = "data");
 
+  /// Samples that are in memory already, under the name of an .npz file that need not exist.
+  template <Real Scalar>
+  void put(const std::string& name, SampleSet<Scalar> samples);
+
   /// How many sets were read from their files so far.
   std::size_t reads() const;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/options/own_function.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
@@ -163,16 +164,18 @@ const std::vector<FunctionEntry>& functions() {
        }},
       {"factorization",
        "|Y - UV|^2, Y a fixed random matrix of that rank; with CONDITION its singular values fall "
-       "from 1 to 1/CONDITION",
+       "from 1 to 1/CONDITION; IMBALANCE makes U larger than V at the start",
        {{.name = "ROWS", .value = 8, .whole = true, .largest = largest_size},
         {.name = "COLS", .value = 6, .whole = true, .largest = largest_size},
         {.name = "RANK", .value = 3, .whole = true, .largest = largest_size},
-        {.name = "CONDITION", .value = std::numeric_limits<double>::quiet_NaN(), .largest = 1e12}},
+        {.name = "CONDITION", .value = std::numeric_limits<double>::quiet_NaN(), .largest = 1e12},
+        {.name = "IMBALANCE", .value = 1, .smallest = 1e-12, .largest = 1e12}},
        [](const std::vector<double>& p) {
          const auto factorization =
              std::isnan(p[3])
                  ? MatrixFactorization::random(whole(p[0]), whole(p[1]), whole(p[2]), 0)
-                 : MatrixFactorization::conditioned(whole(p[0]), whole(p[1]), whole(p[2]), p[3], 0);
+                 : MatrixFactorization::conditioned(whole(p[0]), whole(p[1]), whole(p[2]), p[3], 0,
+                                                    p[4]);
          return problem(factorization, FactorPairSymmetry(factorization));
        }},
   };
@@ -308,6 +311,11 @@ const std::vector<StateEntry>& states() {
 }
 
 FunctionProblem make_problem(const std::string& specification) {
+  if (is_own_function(specification)) {
+    throw InvalidArgument("function",
+                          fmt::format("'{}', a function of another program", specification),
+                          join(names_of(functions())));
+  }
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();
@@ -315,6 +323,7 @@ FunctionProblem make_problem(const std::string& specification) {
 }
 
 std::string full_specification(const std::string& specification) {
+  if (is_own_function(specification)) return specification;
   return parse_function(specification).text();
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "lab/options/own_function.hpp"
 #include "lab/report/contours.hpp"
 #include "lab/report/sentences.hpp"
 #include "lab/text/errors.hpp"
@@ -97,6 +98,7 @@ std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
   const RunRecord& first = problem.first();
   const auto* spec = std::get_if<FunctionRunSpec>(&first.spec);
   if (spec == nullptr || !first.trace.has("x2") || first.trace.has("x3")) return {};
+  if (is_own_function(spec->function)) return {};  // it cannot be evaluated here
   const std::string origin = (first.directory / "config.toml").string() + ": function";
   const FunctionProblem named = with_origin(origin, [&] { return make_problem(spec->function); });
   const TestFunction& function = *named.function;

@@ -90,7 +90,8 @@ class Runner {
                       {.watch = [&](const NetworkProgress&) { return options_.keep_going(); },
                        .warn = options_.warn,
                        .keep_going = options_.keep_going});
-    return finish(result, result.summary.status, write_results);
+    return finish(result, result.summary.status,
+                  [](const NetworkResult& r, RunDirectory& d) { write_results(r, d); });
   }
 
  private:

@@ -43,7 +43,8 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
             row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
                 as_name_of(optimizers())),
             row({"lr", "RATE|auto",
-                 "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or auto, "
+                 "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
+                 "linear:RATE,PERIOD, or auto, "
                  "which "
                  "measures the step (gd only) (default: the function's own)"},
                 &S::learning_rate, as_rate()),

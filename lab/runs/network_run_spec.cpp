@@ -71,7 +71,8 @@ Rows run_rows() {
       row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
           as_name_of(optimizers())),
       row({"lr", "RATE|auto",
-           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or "
+           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
+                       "linear:RATE,PERIOD, or "
                        "auto, which measures the step (gd on full batches) (default {}; "
                        "regression: {})",
                        usual.learning_rate, regression.learning_rate)},

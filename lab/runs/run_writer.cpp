@@ -105,16 +105,18 @@ std::string json_of(const NetworkResult& result) {
   return json_text(json);
 }
 
-void write_results(const NetworkResult& result, RunDirectory& directory) {
-  directory.write({{"model.npz", {}, &result.model},
-                   {"trace.csv", csv(result.summary.trace, TraceLayout::training)},
-                   {"teleports.jsonl", lines_of(json_teleports(result))},
-                   {"summary.json", json_of(result)}});
+void write_results(const NetworkResult& result, RunDirectory& directory,
+                   const std::filesystem::path& folder) {
+  directory.write({{folder / "model.npz", {}, &result.model},
+                   {folder / "trace.csv", csv(result.summary.trace, TraceLayout::training)},
+                   {folder / "teleports.jsonl", lines_of(json_teleports(result))},
+                   {folder / "summary.json", json_of(result)}});
 }
 
-void write_run(const NetworkResult& result, RunDirectory& directory) {
-  directory.write("config.toml", config_of(result.spec));
-  write_results(result, directory);
+void write_run(const NetworkResult& result, RunDirectory& directory,
+               const std::filesystem::path& folder) {
+  directory.write(folder / "config.toml", config_of(result.spec));
+  write_results(result, directory, folder);
 }
 
 std::string json_of(const FunctionResult& result) {

@@ -18,8 +18,10 @@ std::string json_of(const NetworkResult& result);
 /// directory; of a network model.npz too.
 void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder = {});
-void write_run(const NetworkResult& result, RunDirectory& directory);
+void write_run(const NetworkResult& result, RunDirectory& directory,
+               const std::filesystem::path& folder = {});
 /// The same without config.toml, which is there since the run began.
-void write_results(const NetworkResult& result, RunDirectory& directory);
+void write_results(const NetworkResult& result, RunDirectory& directory,
+                   const std::filesystem::path& folder = {});
 
 }  // namespace symport::lab

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lab/options/threads.hpp"
+#include "lab/runs/watched_objective.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/training/mlp_file.hpp"
@@ -23,12 +24,13 @@ Precision precision_of(const ArrayMap& arrays) {
 }
 
 template <Real Scalar>
-WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMap& arrays) {
+WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMap& arrays,
+                                  const ArrayMap& batch, const std::function<void()>& watch) {
   StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, spec.weights, spec.activation);
   const Mlp& network = stored.network;
   VectorOf<Scalar>& w = stored.w;
   const Index outputs = network.width(network.layers());
-  const auto samples = read_samples<Scalar>(spec.batch, {.count = outputs});
+  const auto samples = samples_from_arrays<Scalar>(batch, spec.batch, {.count = outputs});
   const Loss loss = spec.loss.value_or(Loss::usual(!samples.classes.empty()));
   const MlpObjective<Scalar> objective = for_option(
       "batch", [&] { return MlpObjective<Scalar>(network, loss, samples.X, targets_of(samples)); });
@@ -37,7 +39,7 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
   result.spec.how = plan.spec;
   result.spec.loss = loss;
   result.certificate = for_symmetry([&] {
-    return teleport<Scalar>(objective, w,
+    return teleport<Scalar>(WatchedObjective<Scalar>(objective, watch), w,
                             {.symmetry = plan.symmetry.get(),
                              .search = plan.search.get(),
                              .learning_rate = spec.learning_rate,
@@ -87,21 +89,27 @@ const OptionTable<WeightsTeleportSpec>& weights_teleport_options() {
   return table;
 }
 
-WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked,
+WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& spec,
                                        const std::function<void(const std::string&)>& warn) {
-  WeightsTeleportSpec spec = asked;
   if (spec.weights.empty()) {
     throw OptionError("weights", "missing, allowed is an .npz file with W1, W2, ...");
   }
   if (spec.batch.empty()) {
     throw OptionError("batch", "missing, allowed is an .npz file with X and y or Y");
   }
+  return teleport_arrays(spec, read_npz(spec.weights), read_npz(spec.batch), warn, [] {});
+}
+
+WeightsTeleportResult teleport_arrays(const WeightsTeleportSpec& asked, const ArrayMap& weights,
+                                      const ArrayMap& batch,
+                                      const std::function<void(const std::string&)>& warn,
+                                      const std::function<void()>& watch) {
+  WeightsTeleportSpec spec = asked;
   const ThreadScope threads(static_cast<int>(spec.threads));
   tell_of_fewer_threads(threads, warn);
-  const ArrayMap arrays = read_npz(spec.weights);
-  if (!spec.precision) spec.precision = precision_of(arrays);
-  return *spec.precision == Precision::float32 ? teleport_in<float>(spec, arrays)
-                                               : teleport_in<double>(spec, arrays);
+  if (!spec.precision) spec.precision = precision_of(weights);
+  return *spec.precision == Precision::float32 ? teleport_in<float>(spec, weights, batch, watch)
+                                               : teleport_in<double>(spec, weights, batch, watch);
 }
 
 }  // namespace symport::lab

@@ -45,7 +45,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   }
 
   const Batches& batches() const { return batches_; }
-  double rate() const { return options_.learning_rate.at(at.epoch); }
+  double rate() const { return rate_after(0); }
   /// Whether a mini-batch of this epoch is left.
   bool in_epoch() const { return this->goes_on() && at.batch < batches_.count(); }
 
@@ -61,7 +61,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
               step_batch_.bind(source_, batches_.batch(order, at.batch + i));
               return *step_batch_.objective;
             },
-            .rate = [this](Index) { return rate(); },
+            .rate = [this](Index i) { return rate_after(i); },
             .gradient_cost =
                 static_cast<double>(options_.batch_size) / static_cast<double>(teleport_samples)};
   }
@@ -158,6 +158,12 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   }
 
  private:
+  /// After i more mini-batches.
+  double rate_after(Index i) const {
+    const double part = static_cast<double>(at.batch + i) / static_cast<double>(batches_.count());
+    return options_.learning_rate.at(static_cast<double>(at.epoch) + part);
+  }
+
   static void require_at_least(Index least, const char* field, Index value) {
     if (value < least) {
       throw InvalidArgument(field, fmt::format("{}", value),

@@ -32,4 +32,15 @@ struct ClassificationOptions {
 /// seed, features and classes alone.
 SampleSet<> classification_data(const ClassificationOptions& options = {});
 
+struct SpiralOptions {
+  Index samples = 1000;
+  double turns = 1.5;   ///< of each arm
+  double noise = 0.02;  ///< standard deviation of both coordinates; the outer radius is 1
+  std::uint64_t seed = 0;
+};
+
+/// Two spirals in the plane, one turned by half a circle: the arm of sample i, its class, is i
+/// modulo 2, and samples are uniform along the square root of the arm's angle.
+SampleSet<> spiral_data(const SpiralOptions& options = {});
+
 }  // namespace symport

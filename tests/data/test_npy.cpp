@@ -160,8 +160,9 @@ TEST(Npy, SaysWhyAFileCannotBeRead) {
   const test::TemporaryDirectory directory;
   EXPECT_THAT(refusal([&] { read_npy(directory / "none.npy"); }),
               ::testing::AllOf(HasSubstr("none.npy"), HasSubstr("No such file or directory")));
-  EXPECT_THAT(refusal([&] { read_npy(directory.path()); }),
-              ::testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("found a directory")));
+  EXPECT_THAT(
+      refusal([&] { read_npy(directory.path()); }),
+      ::testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("found a directory")));
 }
 
 TEST(Npy, PrintsNoControlCharactersOfAFile) {

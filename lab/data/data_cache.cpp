@@ -15,7 +15,7 @@ namespace {
 template <Real Scalar>
 Samples<Scalar> open_images(const IdxPair& pair) {
   ImageSet images = read_idx_images(pair.images, pair.classes);
-  std::vector<int> classes(images.classes.begin(), images.classes.end());
+  std::vector<Index> classes(images.classes.begin(), images.classes.end());
   return {std::make_shared<ImageSource<Scalar>>(std::move(images)), std::move(classes)};
 }
 
@@ -46,9 +46,9 @@ std::vector<Index> Samples<Scalar>::typical(Index count) const {
 template <Real Scalar>
 Samples<Scalar> samples_of(SampleSet<Scalar> set) {
   Targets<Scalar> targets = targets_of(set);
-  std::vector<int> classes = targets.classes;
+  std::vector<Index> classes = targets.classes;
   return {std::make_shared<DenseSource<Scalar>>(std::move(set.X), std::move(targets)),
-          std::move(classes)};
+          std::move(classes), std::move(set.class_names)};
 }
 
 template <>
@@ -68,7 +68,8 @@ std::shared_ptr<const DataSet<Scalar>> DataCache::open(const std::string& name,
   require_label_fits(source, options);
   const std::scoped_lock lock(guard_);
   std::shared_ptr<const DataSet<Scalar>>& set = sets<Scalar>()[{
-      absolute_data_name(name), options.label.value_or(""), options.data_dir.value_or("")}];
+      absolute_data_name(name), options.label.value_or(""), options.target.value_or(""),
+      options.data_dir.value_or(""), join(options.class_names, "\n")}];
   if (!set) {
     set = std::make_shared<DataSet<Scalar>>(read_set<Scalar>(source, options, option));
     ++reads_;

@@ -16,7 +16,8 @@ namespace symport::lab {
 template <Real Scalar>
 struct Samples {
   std::shared_ptr<const BatchSource<Scalar>> source;
-  std::vector<int> classes{};  ///< of each sample; empty: the targets are numbers
+  std::vector<Index> classes{};            ///< of each sample; empty: the targets are numbers
+  std::vector<std::string> class_names{};  ///< where the file has names
 
   Index count() const { return source->samples(); }
   /// Of the first `count` samples those that stand for all when it is checked that a network fits:

@@ -195,7 +195,9 @@ const std::vector<SymmetryEntry>& symmetries() {
 
 const std::vector<NetworkSymmetryEntry>& network_symmetries() {
   static const std::vector<NetworkSymmetryEntry> entries{
-      {"gl", "invertible matrices on every hidden layer, exact on the batch; bijective activations",
+      {"gl",
+       "invertible matrices on every hidden layer; keeps the loss on the teleport's batch only; "
+       "bijective activations",
        "auto", general_linear()},
       {"rescale", "positive rescaling of hidden units, on all data; leaky_relu, relu, linear",
        "closed", symmetry<PositiveScalingSymmetry>()},
@@ -214,8 +216,12 @@ const std::vector<NetworkSymmetryEntry>& network_symmetries() {
 
 const std::vector<OptimizerEntry>& optimizers() {
   static const std::vector<OptimizerEntry> entries{
-      {"gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking",
-       optimizer<GradientDescent>(), optimizer<CurvatureDescent>()},
+      {"gd",
+       "gradient descent (sgd is the same name for mini-batches); with --lr auto the curvature "
+       "step J/Phi with backtracking",
+       optimizer<GradientDescent>(),
+       optimizer<CurvatureDescent>(),
+       {"sgd"}},
       {"momentum", "heavy ball", optimizer<Momentum>()},
       {"nesterov", "Nesterov momentum", optimizer<Nesterov>()},
       {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad>()},
@@ -311,11 +317,12 @@ const std::vector<StateEntry>& states() {
 }
 
 FunctionProblem make_problem(const std::string& specification) {
-  if (is_own_function(specification)) {
+  if (is_own_name(specification)) {
     throw InvalidArgument("function",
                           fmt::format("'{}', a function of another program", specification),
                           join(names_of(functions())));
   }
+  if (is_formula(specification)) return {make_own_function(specification), nullptr, specification};
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();
@@ -323,7 +330,7 @@ FunctionProblem make_problem(const std::string& specification) {
 }
 
 std::string full_specification(const std::string& specification) {
-  if (is_own_function(specification)) return specification;
+  if (is_formula(specification) || is_own_name(specification)) return specification;
   return parse_function(specification).text();
 }
 

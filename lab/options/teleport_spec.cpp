@@ -36,6 +36,14 @@ void settle(const SearchEntry& search, const char* name, std::optional<Number> S
   }
 }
 
+/// Steps and their rate are those of an ascent, where the usual search has none.
+void settle_automatic_search(TeleportSpec& spec) {
+  const SearchEntry& usual = find_entry(searches(), spec.search);
+  if ((spec.search_steps && !usual.steps) || (spec.search_rate && !usual.rate)) {
+    spec.search = "ascent";
+  }
+}
+
 }  // namespace
 
 const OptionTable<TeleportSpec>& teleport_options() {
@@ -47,7 +55,8 @@ const OptionTable<TeleportSpec>& teleport_options() {
                         join(names_of(searches())), S{}.search)},
            &S::search, as_name_of(searches())),
        row({"search-steps", "N",
-            fmt::format("steps of the search (default: {})",
+            fmt::format("steps of the search; with the search auto they are those of an ascent "
+                        "(default: {})",
                         defaults_by_search(&SearchEntry::steps))},
            &S::search_steps, as_whole(1)),
        row({"search-rate", "RATE",
@@ -85,6 +94,7 @@ const OptionTable<TeleportSpec>& teleport_options() {
 }
 
 std::unique_ptr<Search> resolve_search(TeleportSpec& spec) {
+  if (spec.search == "auto") settle_automatic_search(spec);
   const SearchEntry& entry = for_option(
       "search", [&]() -> auto& { return find_entry(searches(), spec.search); });
   settle(entry, "search-steps", &SearchEntry::steps, spec.search_steps);
@@ -96,7 +106,11 @@ const OptionTable<NetworkTeleportSpec>& network_teleport_options() {
   using S = NetworkTeleportSpec;
   static const OptionTable<S> table = [] {
     OptionTable<S> rows(teleport_group,
-                        {row({"symmetry", "NAME", join(names_of(network_symmetries()))},
+                        {row({"symmetry", "NAME",
+                              fmt::format("{} (default: rescale, which keeps the loss on all data, "
+                                          "for linear, leaky_relu and relu; otherwise gl, which "
+                                          "keeps it on the teleport's batch only)",
+                                          join(names_of(network_symmetries())))},
                              &S::symmetry, as_name_of(network_symmetries()))});
     rows.include(teleport_options(), &S::how);
     rows.add(
@@ -113,16 +127,28 @@ const OptionTable<NetworkTeleportSpec>& network_teleport_options() {
   return table;
 }
 
+std::string usual_symmetry(const Activation& activation) {
+  return activation.positively_homogeneous() ? "rescale" : "gl";
+}
+
+void require_fitting_search(const std::string& name, const Search& search,
+                            const std::string& symmetry, const Orbit& orbit) {
+  if (search.fits(orbit)) return;
+  throw OptionError(
+      "search", fmt::format("found '{}', which does not fit the symmetry {}; allowed is {}", name,
+                            symmetry, join(fitting_searches(orbit))));
+}
+
 template <Real Scalar>
-TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
+TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked, const Activation& activation) {
   TeleportPlan<Scalar> plan{asked, nullptr, nullptr};
   NetworkTeleportSpec& spec = plan.spec;
+  if (!spec.symmetry) spec.symmetry = usual_symmetry(activation);
   const NetworkSymmetryEntry& symmetry = for_option(
-      "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), spec.symmetry); });
+      "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), *spec.symmetry); });
   if (spec.how.search == "auto") {
-    // Steps and their rate are those of an ascent.
-    const bool ascends = spec.how.search_steps || spec.how.search_rate;
-    spec.how.search = symmetry.search == "auto" && ascends ? "ascent" : symmetry.search;
+    spec.how.search = symmetry.search;
+    settle_automatic_search(spec.how);
     if (!spec.how.search_steps) spec.how.search_steps = symmetry.search_steps;
     if (!spec.how.search_rate) spec.how.search_rate = symmetry.search_rate;
   }
@@ -147,12 +173,12 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
       !plan.symmetry->transports(StateKind::cotangent)) {
     throw OptionError("state", fmt::format("found 'transport', which the symmetry {} cannot; "
                                            "allowed is keep, reset",
-                                           spec.symmetry));
+                                           *spec.symmetry));
   }
   return plan;
 }
 
-template TeleportPlan<float> plan_teleport(const NetworkTeleportSpec&);
-template TeleportPlan<double> plan_teleport(const NetworkTeleportSpec&);
+template TeleportPlan<float> plan_teleport(const NetworkTeleportSpec&, const Activation&);
+template TeleportPlan<double> plan_teleport(const NetworkTeleportSpec&, const Activation&);
 
 }  // namespace symport::lab

@@ -2,6 +2,7 @@
 #include "lab/runs/network_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -39,7 +40,14 @@ StoredMlp<Scalar> make_weights(NetworkRunSpec& spec) {
     Random random(spec.seed, weights_stream);
     return {network, initialize<Scalar>(network, *spec.init, random)};
   }
-  StoredMlp<Scalar> stored = load_mlp<Scalar>(*spec.weights, spec.activation);
+  const ArrayMap arrays = read_npz(*spec.weights);
+  const auto own = mlp_description(arrays, *spec.weights).activation;
+  if (own && *own != spec.activation) {
+    throw OptionError("activation",
+                      fmt::format("found {}, but the weights in '{}' are of a network with {}",
+                                  spec.activation.name(), *spec.weights, own->name()));
+  }
+  StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, *spec.weights, spec.activation);
   const std::vector<Index> widths = stored.network.widths();
   if (!spec.layers.empty() && spec.layers != widths) {
     throw OptionError(
@@ -64,7 +72,11 @@ DataSet<Scalar> load_data(const NetworkRunSpec& spec, DataCache& cache) {
   } else {
     set = *cache.open<Scalar>(spec.data, spec.where);
   }
-  if (spec.test) set.test = cache.open<Scalar>(*spec.test, spec.where, "test")->training;
+  if (spec.test) {
+    DataOptions where = spec.where;
+    where.class_names = set.training.class_names;  // classes are those of the training set
+    set.test = cache.open<Scalar>(*spec.test, where, "test")->training;
+  }
   return set;
 }
 
@@ -74,12 +86,13 @@ Split split_samples(const NetworkRunSpec& spec, Index there) {
     throw OptionError("samples",
                       fmt::format("found {}, allowed is at most the {} there are", count, there));
   }
-  if (spec.validation >= count) {
-    throw OptionError("validation",
-                      fmt::format("found {}, allowed is less than the {} samples there are",
-                                  spec.validation, count));
+  const Index validation = spec.validation.of(count);
+  if (validation >= count) {
+    throw OptionError(
+        "validation",
+        fmt::format("found {}, allowed is less than the {} samples there are", validation, count));
   }
-  return split(count, spec.validation, spec.seed);
+  return split(count, validation, spec.seed);
 }
 
 template <Real Scalar>
@@ -100,7 +113,7 @@ class LoadedRun final : public NetworkRun {
         weights_(make_weights<Scalar>(spec_)),
         data_(load_data<Scalar>(spec_, cache)),
         split_(split_samples(spec_, data_.training.count())),
-        plan_(plan_teleport<Scalar>(spec_.how)),
+        plan_(plan_teleport<Scalar>(spec_.how, spec_.activation)),
         optimizer_(make_optimizer<Scalar>(spec_.optimizer,
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
                                           weights_.w.size())) {
@@ -121,6 +134,7 @@ class LoadedRun final : public NetworkRun {
   NetworkResult train(const RunPlace& place, const NetworkObserver& observer) override {
     const ThreadScope threads(static_cast<int>(spec_.threads));
     tell_of_fewer_threads(threads, observer.warn);
+    tell_of_what_has_no_effect(observer.warn);
     std::optional<CheckpointFiles> files;
     std::optional<Checkpoint<Scalar>> resumed;
     Checkpointing<Scalar> checkpoints;
@@ -142,6 +156,12 @@ class LoadedRun final : public NetworkRun {
     NetworkResult result =
         spec_.minibatch() ? run_minibatch(checkpoints, observer) : run_full(checkpoints, observer);
     if (data_.test && result.summary.status != RunStatus::interrupted) test(result);
+    if (!data_.training.classes.empty() && std::isfinite(result.summary.final_loss)) {
+      result.train_accuracy =
+          evaluate<Scalar>(objective(), *data_.training.source, split_.training, weights_.w, false)
+              .accuracy;
+    }
+    result.class_names = data_.training.class_names;
     result.spec = spec_;
     result.loss_invariant = plan_.symmetry->loss_invariant();
     result.model = mlp_arrays<Scalar>(weights_.network, weights_.w);
@@ -149,6 +169,23 @@ class LoadedRun final : public NetworkRun {
   }
 
  private:
+  /// What was asked for and will not happen.
+  void tell_of_what_has_no_effect(const std::function<void(const std::string&)>& warn) const {
+    const Index samples = std::ssize(split_.training);
+    if (spec_.batch && *spec_.batch > samples) {
+      warn(fmt::format("--batch {} is more than the {} training samples: every epoch is one step",
+                       *spec_.batch, samples));
+    }
+    if (spec_.teleport.empty() || spec_.teleport.automatic()) return;
+    const std::optional<Index> first =
+        spec_.teleport.contains(0) ? Index{0} : spec_.teleport.next_after(0);
+    if (!first || *first >= spec_.length()) {
+      warn(fmt::format("--teleport {} has no effect: the run ends before {} {}",
+                       spec_.teleport.to_string(), spec_.minibatch() ? "epoch" : "step",
+                       first.value_or(0)));
+    }
+  }
+
   MlpObjective<Scalar> objective() const { return {weights_.network, *spec_.loss}; }
   LearningRate learning_rate() const {
     const LearningRate usual = parse_data_source(spec_.data).usual_run().learning_rate;
@@ -165,11 +202,29 @@ class LoadedRun final : public NetworkRun {
   void check_samples() const {
     MlpObjective<Scalar> tried = objective();
     const auto check = [&](const Samples<Scalar>& samples, Index count, const char* option) {
+      check_classes(samples, count, option);
       for_option(option,
                  [&] { load_into<Scalar>(tried, *samples.source, samples.typical(count)); });
     };
     if (data_.test) check(*data_.test, data_.test->count(), spec_.test ? "test" : "data");
     check(data_.training, spec_.samples.value_or(data_.training.count()), "data");
+  }
+
+  /// Labels from 1 to the number of outputs are the usual mistake.
+  void check_classes(const Samples<Scalar>& samples, Index count, const char* option) const {
+    if (samples.classes.empty() || !spec_.loss->categorical()) return;
+    const auto [least, largest] =
+        std::minmax_element(samples.classes.begin(), samples.classes.begin() + count);
+    const Index outputs = weights_.network.width(weights_.network.layers());
+    if (*largest < outputs) return;
+    const std::string advice =
+        *least == 1 && *largest == outputs
+            ? std::string("subtract 1 from every label")
+            : fmt::format("allowed is at least {} there, one output for each class", *largest + 1);
+    throw OptionError(
+        option, fmt::format("found class {}; classes count from 0, and the last width of {} "
+                            "is {}: {}",
+                            *largest, spec_.weights ? "the network" : "--layers", outputs, advice));
   }
 
   /// So does a symmetry that the network does not have.
@@ -180,7 +235,10 @@ class LoadedRun final : public NetworkRun {
     load_into<Scalar>(tried, *data_.training.source,
                       std::span(split_.training).first(std::min(split_.training.size(), batch)));
     // Whether there is an orbit is a matter of the batch: each teleport says so.
-    for_symmetry([&] { plan_.symmetry->orbit(tried, weights_.w); });
+    const OrbitOrReason<Scalar> orbit =
+        for_symmetry([&] { return plan_.symmetry->orbit(tried, weights_.w); });
+    if (!orbit) return;
+    require_fitting_search(spec_.how.how.search, *plan_.search, *spec_.how.symmetry, *orbit);
   }
 
   std::optional<Checkpoint<Scalar>> latest_of(const CheckpointFiles& files,
@@ -238,6 +296,7 @@ class LoadedRun final : public NetworkRun {
                                  .learning_rate = learning_rate(),
                                  .teleport = plan_.teleportation(moves()),
                                  .round_trips = round_trips(),
+                                 .stop = {.loss_below = spec_.stop_at.value_or(0.0)},
                                  .seed = spec_.seed};
     options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
@@ -253,7 +312,7 @@ class LoadedRun final : public NetworkRun {
       load_into<Scalar>(validation, *data_.training.source, split_.validation);
       options.validate = [&](In<Scalar> w) {
         const Score score = validation.score(w);
-        return Validation{score.loss, score.accuracy};
+        return Validation{score.loss, score.accuracy, validation.samples()};
       };
     }
     return {.spec = {},
@@ -272,7 +331,9 @@ class LoadedRun final : public NetworkRun {
         .teleport_batches = spec_.teleport_batches.value_or(std::numeric_limits<Index>::max()),
         .round_trips = round_trips(),
         .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
+        .scope_samples = spec_.scope_samples,
         .patience = spec_.patience,
+        .stop_below = spec_.stop_at.value_or(0.0),
         .exact_training_loss = spec_.train_loss == TrainLoss::exact,
         .evaluate_every = spec_.evaluate_every.value_or(0),
         .seed = spec_.seed};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct NetworkResult {
   double test_loss = 0.0;
   double test_accuracy = 0.0;  ///< NaN without classes
   ArrayMap model;              ///< the weights by name, as model.npz has them
+  /// Of the training set at the end; NaN without classes, or where the run diverged.
+  double train_accuracy = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::string> class_names{};  ///< where the data names its classes
 };
 
 /// How far a run is: `step` of `steps` (of mini-batches: within the epoch).

@@ -21,7 +21,7 @@ std::vector<Index> read_classes(const Array& array, const ClassRange& range,
                                 const std::string& field) {
   if (array.dtype() == DType::f4 || array.dtype() == DType::f8) {
     throw InvalidArgument(field, "dtype " + std::string(to_string(array.dtype())),
-                          "integer classes, <i4, <i8 or |u1");
+                          "integer classes, 0, 1, 2, ...; numbers to be predicted are called Y");
   }
   if (array.shape.size() != 1) {
     throw InvalidArgument(field, "shape " + shape_string(array.shape), "one dimension");
@@ -73,7 +73,9 @@ SampleSet<Scalar> samples_from_arrays(const ArrayMap& arrays, const std::string&
     samples.classes = read_classes(classes->second, range, field("y"));
   } else {
     require_samples(targets->second, samples.samples(), field("Y"));
-    samples.Y = detail::finite_matrix<Scalar>(targets->second, field("Y"), "samples x outputs");
+    Array outputs = targets->second;
+    if (outputs.shape.size() == 1) outputs.shape.push_back(1);
+    samples.Y = detail::finite_matrix<Scalar>(outputs, field("Y"), "samples x outputs");
     samples.Y.transposeInPlace();
   }
   return samples;

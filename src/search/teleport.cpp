@@ -48,9 +48,24 @@ class Examination {
     return preferred ? criterion.objection(measured, tolerance_) : "";
   }
 
+  /// Of an orbit that keeps a part of the batch: what the teleport does to the loss of all of it,
+  /// which must not rise.
+  std::string objection_of_the_whole(const BasicObjective<Scalar>& whole, In<Scalar> start,
+                                     In<Scalar> candidate) {
+    Scope& scope = c_.scope;
+    if (scope.data != Scope::Data::batch || scope.samples == scope.of) return {};
+    scope.checked = scope.of;
+    scope.loss_before = whole.value(start);
+    scope.loss_after = whole.value(candidate);
+    more_ += 1.0;
+    if (scope.loss_after <= scope.loss_before * (1.0 + tolerance_)) return {};
+    return fmt::format("the loss on the whole batch would rise from {:.4g} to {:.4g}",
+                       scope.loss_before, scope.loss_after);
+  }
+
   /// In gradients.
   double evaluations() const {
-    return here_.count().gradient_equivalents() + there_.count().gradient_equivalents();
+    return here_.count().gradient_equivalents() + there_.count().gradient_equivalents() + more_;
   }
 
  private:
@@ -80,8 +95,32 @@ class Examination {
   double condition_;
   CountingObjective<Scalar> here_, there_;  ///< at the start and at the candidate
   double tolerance_;
+  double more_ = 0.0;
   Certificate& c_;
 };
+
+/// Whether a random element of the group changes the loss by more than rounding can: the reason to
+/// give then. Moves the orbit.
+template <Real Scalar>
+std::string denial(BasicOrbit<Scalar>& orbit, In<Scalar> w, double loss, double tolerance,
+                   double& evaluations) {
+  constexpr std::uint64_t probe_seed = 0;
+  constexpr double spread = 0.1;
+  Random random(probe_seed);
+  if (!orbit.randomize(random, spread)) return {};
+  VectorOf<Scalar> there(w.size());
+  orbit.commit(there);
+  const double moved = orbit.objective().value(there);
+  evaluations += 0.5;
+  if (!std::isfinite(moved) || std::abs(moved - loss) <= tolerance * std::abs(loss)) return {};
+  const double rounding = loss_rounding<Scalar>(orbit.start_objective(), w);
+  evaluations += 3.0;
+  if (!(drift(loss, moved, rounding, tolerance) > std::sqrt(tolerance))) return {};
+  return fmt::format(
+      "this is not a symmetry of your loss: an element of the group changes it from {:.6g} to "
+      "{:.6g} (testing::check_symmetry says more)",
+      loss, moved);
+}
 
 }  // namespace
 
@@ -100,6 +139,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   const auto began = std::chrono::steady_clock::now();
   double evaluations = 0.0;  // beyond the orbit's
   Certificate c;
+  c.scope = orbit.scope();
   c.grad_sq_before = c.grad_sq_after = orbit.grad_sq();
   c.curvature_before = c.curvature_after = orbit.curvature();
   if (const std::optional<double> known = orbit.start_loss()) {
@@ -130,8 +170,9 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
       VectorOf<Scalar> candidate(w.size());
       orbit.commit(candidate);
       Examination<Scalar> examination(orbit, tolerance, c);
-      const std::string wrong = examination.objection(w, candidate, options.learning_rate,
-                                                      next_step, criterion, outcome.preferred);
+      std::string wrong = examination.objection(w, candidate, options.learning_rate, next_step,
+                                                criterion, outcome.preferred);
+      if (wrong.empty()) wrong = examination.objection_of_the_whole(objective, w, candidate);
       evaluations += examination.evaluations();
       if (wrong.empty()) {
         w = candidate;
@@ -141,6 +182,11 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
         c.reason = wrong;
       }
     }
+  }
+  const bool refused = !c.accepted && (!criterion.refusal().empty() || c.drift > tolerance);
+  if (refused && orbit.stated() && std::isfinite(tolerance)) {
+    const std::string wrong = denial<Scalar>(orbit, w, c.loss_before, tolerance, evaluations);
+    if (!wrong.empty()) c.reason = wrong;
   }
   if (!orbit.note().empty()) c.reason += "; " + orbit.note();
   c.evaluations = orbit.evaluations() + measures.evaluations() + evaluations;

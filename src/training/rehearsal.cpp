@@ -35,6 +35,7 @@ class Walk {
     return loss;
   }
   double evaluations() const { return evaluations_; }
+  const VectorOf<Scalar>& w() const { return at_.w; }
 
  private:
   const BasicOptimizer<Scalar>& optimizer_;
@@ -83,8 +84,20 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
   Walk<Scalar> a(optimizer, std::move(plain)), b(optimizer, std::move(teleported));
   std::vector<double> leads;
   double start = 0.0;
+  double monitoring = 0.0;
   const auto outcome = [&](std::string text) {
-    return RehearsalOutcome{std::move(text), a.evaluations() + b.evaluations()};
+    return RehearsalOutcome{std::move(text), a.evaluations() + b.evaluations() + monitoring};
+  };
+  /// Nothing speaks against it on the batches of the steps.
+  const auto accepted = [&](Index steps) {
+    if (!outlook.monitor) return outcome({});
+    const double loss_a = outlook.monitor(a.w()), loss_b = outlook.monitor(b.w());
+    monitoring = 2.0 * outlook.monitor_cost;
+    if (loss_b <= loss_a || !std::isfinite(loss_a)) return outcome({});
+    return outcome(fmt::format(
+        "after {} rehearsed steps the loss on {} monitored samples would be {:.4g}, and "
+        "{:.4g} with plain ones",
+        steps, outlook.monitored, loss_b, loss_a));
   };
   for (Index i = 0; i < outlook.steps; ++i) {
     const BasicObjective<Scalar>& objective = outlook.objective(i);
@@ -97,9 +110,10 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
     }
     if (i == 0) continue;  // the same loss
     leads.push_back(lead(loss_a, loss_b));
-    if (i <= first_steps && leads.back() >= std::log(far_ahead)) return outcome({});
+    if (i <= first_steps && leads.back() >= std::log(far_ahead)) return accepted(i + 1);
   }
-  return outcome(leads.empty() ? std::string() : objection(leads, outlook.horizon));
+  std::string wrong = leads.empty() ? std::string() : objection(leads, outlook.horizon);
+  return wrong.empty() ? accepted(outlook.steps) : outcome(std::move(wrong));
 }
 
 template RehearsalOutcome rehearse(const Outlook<float>&, const BasicOptimizer<float>&,

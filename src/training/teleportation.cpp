@@ -116,8 +116,11 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                    .keep_going = plan.keep_going};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
+  // What keeps the loss everywhere need not be watched elsewhere.
+  Outlook<Scalar> ahead = outlook;
+  if (orbit->scope().data != Scope::Data::batch) ahead.monitor = nullptr;
   std::optional<Branch<Scalar>> plain;
-  if (outlook.steps > 0) plain = Branch<Scalar>{w, state};
+  if (ahead.steps > 0 || ahead.monitor) plain = Branch<Scalar>{w, state};
   Certificate certificate =
       teleport<Scalar>(objective, *orbit, search, criterion, random, w,
                        drift_allowed(*plan.symmetry, plan.drift_tolerance), next_step);
@@ -128,7 +131,14 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   } else if (transported) {
     transport_state(*plan.symmetry, *orbit, w.size(), state);
   }
-  if (plain) rehearse_or_return<Scalar>(outlook, optimizer, *plain, w, state, certificate);
+  if (ahead.monitor) {
+    certificate.scope.checked = ahead.monitored;
+    certificate.scope.loss_before = ahead.monitor(plain->w);
+    certificate.scope.loss_after = ahead.monitor(w);
+  }
+  if (ahead.steps > 0) {
+    rehearse_or_return<Scalar>(ahead, optimizer, *plain, w, state, certificate);
+  }
   return certificate;
 }
 

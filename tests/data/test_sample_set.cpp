@@ -10,6 +10,7 @@
 #include "support/refusal.hpp"
 #include "support/temporary_directory.hpp"
 #include "symport/data/npz.hpp"
+#include "symport/objectives/targets.hpp"
 #include "symport/training/sample_targets.hpp"
 
 namespace symport {
@@ -42,6 +43,19 @@ TEST(SampleSet, HasSamplesInColumns) {
   EXPECT_EQ(targets.X, X.cast<float>());
   EXPECT_TRUE(targets.classes.empty());
   EXPECT_EQ(targets.Y, (MatrixOf<float>{{7, 8, 9}}));
+}
+
+TEST(SampleSet, OneDimensionOfTargetsIsOneOutput) {
+  ArrayMap arrays = with_targets();
+  const SampleSet<> columns = samples_from_arrays(arrays, "batch.npz");
+  arrays["Y"].shape = {3};
+  EXPECT_EQ(samples_from_arrays(arrays, "batch.npz").Y, columns.Y);
+}
+
+TEST(SampleSet, ItsClassesAreThoseOfTargets) {
+  const SampleSet<> samples = samples_from_arrays(with_classes(), "batch.npz");
+  const Targets<double> targets(samples.classes);
+  EXPECT_EQ(targets.classes, samples.classes);
 }
 
 TEST(SampleSet, TakesBytesAsPixelsAndAsClasses) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <ctime>
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/errors.hpp"
 #include "cli/output_options.hpp"
 #include "commands/all.hpp"
 #include "commands/demo_network.hpp"
@@ -72,6 +73,13 @@ std::vector<Row> run_case(const Case& what, std::uint64_t seed) {
   add("  at its best rate", "gd-best-rate", tuned);
   add("  + the paper's search", "teleport-fixed", fixed);
   add("  + Symport's search", "teleport", automatic);
+  if (interrupted()) return rows;
+  // What plain steps bring for the gradients that the teleports have cost: first, since it is the
+  // fair comparison.
+  FunctionRunSpec same_cost = plain;
+  same_cost.steps = std::lround(rows.back().result.summary.evaluations) - 1;
+  add("  at the cost of Symport's", "gd-same-cost", same_cost);
+  if (rows.size() == 5) std::rotate(rows.begin() + 1, rows.end() - 1, rows.end());
   return rows;
 }
 
@@ -95,7 +103,9 @@ std::string table_text(const std::vector<Row>& rows, const Style& style) {
     const bool teleports = tally.total() > 0;
     table.add({function == previous ? "" : function, row.method,
                fmt::format("{:.3g}", *row.result.spec.learning_rate->constant()),
-               fmt::format("{}", summary.steps), fmt::format("{:.4g}", summary.final_loss),
+               fmt::format("{}", summary.steps),
+               summary.status == RunStatus::diverged ? "diverged"
+                                                     : fmt::format("{:.4g}", summary.final_loss),
                fmt::format("{:.4g}", summary.final_grad_sq),
                teleports ? fmt::format("{} of {}", tally.accepted, tally.total()) : "",
                teleports ? fmt::format("{:.0e}", tally.largest_drift) : "",
@@ -115,7 +125,9 @@ std::string explanation() {
       "\n"
       "teleports  accepted of tried\n"
       "drift      largest relative change of the loss at a teleport\n"
-      "cost       in gradients, teleports included\n"
+      "cost       in gradients, teleports included; 'at the cost of Symport's' is gradient "
+      "descent\n"
+      "           at the same rate with as many of them as the last row has spent\n"
       "best rate  the smallest final loss among rates from {} to {}, {} a decade; finding it is "
       "not\n"
       "           counted as cost\n"
@@ -172,11 +184,6 @@ std::string summary_json(const std::vector<Row>& rows, const std::vector<DemoNet
                     {"version", version()}});
 }
 
-/// runs/demo-20260101-120000
-std::string time_stamped_directory() {
-  return fmt::format("runs/demo-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
-}
-
 struct DemoOptions {
   std::uint64_t seed = FunctionRunSpec{}.seed;
 };
@@ -192,27 +199,37 @@ int run_demo(const Arguments& arguments) {
   const OutputOptions output = read_output_options(arguments);
   const std::uint64_t seed = demo_options().read(arguments).seed;
   const GracefulStop graceful;
-  RunDirectory directory(output.out.value_or(time_stamped_directory()), output.force, "--out");
+  const std::unique_ptr<RunDirectory> directory = output.directory();
   std::vector<Row> rows;
   for (const Case& what : cases) {
     for (Row& row : run_case(what, seed)) rows.push_back(std::move(row));
   }
   const std::vector<DemoNetworkRow> networks = demo_network(seed);
-  for (const Row& row : rows) {
-    write_run(row.result, directory, std::filesystem::path(row.result.spec.function) / row.folder);
-  }
-  for (const DemoNetworkRow& row : networks) {
-    write_run(row.result, directory, std::filesystem::path(row.result.spec.data) / row.folder);
-  }
   const bool complete = !interrupted();
   const std::string summary = summary_json(rows, networks, seed, complete);
-  directory.write("summary.json", summary);
-  print(output.json ? summary
-                    : heading + table_text(rows, Style::for_stdout()) + explanation() +
-                          demo_network_text(networks, Style::for_stdout()));
+  do_both(
+      [&] {
+        if (!directory) return;
+        for (const Row& row : rows) {
+          write_run(row.result, *directory,
+                    std::filesystem::path(row.result.spec.function) / row.folder);
+        }
+        for (const DemoNetworkRow& row : networks) {
+          write_run(row.result, *directory,
+                    std::filesystem::path(row.result.spec.data) / row.folder);
+        }
+        directory->write("summary.json", summary);
+      },
+      [&] {
+        print(output.json ? summary
+                          : heading + table_text(rows, Style::for_stdout()) + explanation() +
+                                demo_network_text(networks, Style::for_stdout()));
+      });
   if (!output.quiet) {
-    print_error(
-        fmt::format("\nTraces, certificates and configurations: {}\n", directory.path().string()));
+    print_error(directory ? fmt::format("\nTraces, certificates and configurations: {}\n",
+                                        directory->path().string())
+                          : std::string("\nsymport demo --out DIR keeps traces, certificates and "
+                                        "configurations; symport report DIR draws them.\n"));
   }
   return complete ? exit_done : exit_interrupted;
 }
@@ -227,11 +244,11 @@ Command demo_command() {
           "Minimises the test functions of the paper, a quadratic and a matrix factorization by\n"
           "gradient descent: alone, alone at its best learning rate, with teleportation as in the\n"
           "paper, and with Symport's own. Then trains a small network on generated data with SGD,\n"
-          "momentum, Adam and round trips, each at its best rate. Prints both tables and writes\n"
-          "every run to a directory.",
+          "momentum, Adam and round trips, each at its best rate. Prints both tables; --out keeps\n"
+          "every run.",
       .examples = "symport demo\nsymport demo --out runs/demo --force",
       .options = joined({demo_options().options(),
-                         output_flags({{"out", "where to write (default: runs/demo-DATE-TIME)"},
+                         output_flags({{"out", "write every run to this directory, new or empty"},
                                        "force",
                                        "json",
                                        "quiet"})}),

@@ -40,29 +40,39 @@ struct ReproduceOptions {
   std::optional<std::string> experiments = std::nullopt;
   std::optional<std::string> data_dir = std::nullopt;
 
-  /// Where the experiments are: ./experiments, else those this program was built with.
+  /// Where the experiments are: ./experiments, else where they came with the program
+  /// (installed: ../share/symport; in a build tree: at its root), else those this program was built
+  /// with.
   fs::path directory() const {
     if (experiments) return *experiments;
-    return fs::is_directory("experiments") ? "experiments" : SYMPORT_EXPERIMENTS_DIR;
+    std::error_code ignored;
+    const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    for (const fs::path& place : {fs::path("experiments"), program / "../share/symport/experiments",
+                                  program / "../../../../experiments"}) {
+      if (fs::is_directory(place, ignored)) return place.lexically_normal();
+    }
+    return SYMPORT_EXPERIMENTS_DIR;
   }
 };
 
 const OptionTable<ReproduceOptions>& reproduce_options() {
   using S = ReproduceOptions;
   static const OptionTable<S> table(
-      "Run", {row({.name = "figure",
-                   .value = "FIGURE...",
-                   .help = "directories below experiments/ (default: all of them)",
-                   .positional = true,
-                   .many = true},
-                  &S::figures, as_text()),
-              row({"quick", "", "small sizes, minutes (the default)"}, &S::quick, as_switch()),
-              row({"full", "", "the paper's sizes, hours"}, &S::full, as_switch()),
-              row({"continue", "", "keep the runs that are complete, go on with the others"},
-                  &S::resume, as_switch()),
-              row({"experiments", "DIR", "where experiments are (default ./experiments)"},
-                  &S::experiments, as_text()),
-              row({"data-dir", "DIR", "where fetched data sets are"}, &S::data_dir, as_text())});
+      "Run",
+      {row({.name = "figure",
+            .value = "FIGURE...",
+            .help = "directories below experiments/ (default: all of them)",
+            .positional = true,
+            .many = true},
+           &S::figures, as_text()),
+       row({"quick", "", "small sizes, minutes (the default)"}, &S::quick, as_switch()),
+       row({"full", "", "the paper's sizes, hours"}, &S::full, as_switch()),
+       row({"continue", "", "keep the runs that are complete, go on with the others"}, &S::resume,
+           as_switch()),
+       row({"experiments", "DIR",
+            "where experiments are (default ./experiments, else those that came with the program)"},
+           &S::experiments, as_text()),
+       row({"data-dir", "DIR", "where fetched data sets are"}, &S::data_dir, as_text())});
   return table;
 }
 
@@ -102,27 +112,48 @@ class DataFetcher {
 std::string reproduction_text(const Reproduction& result, const Style& style) {
   const Experiment& experiment = result.experiment;
   std::string text =
-      style.bold(experiment.name + ": " + experiment.title) + "\n" + experiment.see + "\n\n";
-  TextTable table({{"method"}, {"runs"}, {"final loss"}, {"seconds"}, {"teleports"}, {"drift"}});
+      style.bold(experiment.name + ": " + experiment.title) + "\n" + finding_text(result) + "\n\n";
+  TextTable table({{"method"},
+                   {"runs"},
+                   {"final loss"},
+                   {"evaluations"},
+                   {"seconds"},
+                   {"teleports"},
+                   {"drift"},
+                   {"loss is kept"}});
   for (const RunResults& one : result.results) {
     if (result.results.size() > rows_shown) break;
-    std::vector<double> losses, seconds;
+    std::vector<double> losses, evaluations, seconds;
+    std::size_t diverged = 0;
     TeleportTally tally;
     for (const RunRecord& run : one.seeds) {
       const bool empty = run.trace.rows() == 0;
-      losses.push_back(empty ? std::nan("") : run.trace.loss().back());
+      const double loss = empty ? std::nan("") : run.trace.loss().back();
+      diverged += run.status == RunStatus::diverged ? 1 : 0;
+      losses.push_back(std::isnan(loss) ? HUGE_VAL : loss);
+      evaluations.push_back(empty ? 0.0 : run.trace["evaluations"].back());
       seconds.push_back(empty ? 0.0 : run.trace["seconds"].back());
       for (const Certificate& certificate : run.teleports) tally.add(certificate);
     }
-    table.add({one.run.name, fmt::format("{}", one.seeds.size()),
-               fmt::format("{:.4g}", median(losses)), fmt::format("{:.3g}", median(seconds)),
+    std::string loss = fmt::format("{:.4g}", median(losses));
+    if (diverged == one.seeds.size()) {
+      loss = "diverged";
+    } else if (diverged > 0) {
+      loss += fmt::format(" ({} diverged)", diverged);
+    }
+    table.add({one.run.name, fmt::format("{}", one.seeds.size()), loss,
+               fmt::format("{:.6g}", median(evaluations)), fmt::format("{:.3g}", median(seconds)),
                tally.total() == 0 ? "-" : fmt::format("{} of {}", tally.accepted, tally.total()),
-               tally.accepted == 0 ? "-" : fmt::format("{:.2g}", tally.largest_drift)});
+               tally.accepted == 0 ? "-" : fmt::format("{:.2g}", tally.largest_drift),
+               tally.narrowest_scope ? tally.narrowest_scope->text() : "-"});
   }
   if (result.results.size() > rows_shown) {
     text += fmt::format("{} runs\n", result.results.size() * experiment.seeds.size());
   } else {
-    text += table.text(style) + "\n";
+    text += table.text(style);
+    text += fmt::format(
+        "Final loss, evaluations (gradients, teleports included) and seconds are medians of the "
+        "runs.\n\n");
   }
   for (const Outcome& outcome : result.outcomes) {
     text += fmt::format("{} {}: {:.4g}, expected {:.4g} to {:.4g}\n",
@@ -133,10 +164,9 @@ std::string reproduction_text(const Reproduction& result, const Style& style) {
 }
 
 Json reproduction_json(const Reproduction& result) {
-  Json json{{"figure", result.experiment.name},
-            {"title", result.experiment.title},
-            {"see", result.experiment.see},
-            {"seconds", result.seconds},
+  Json json{{"figure", result.experiment.name}, {"title", result.experiment.title},
+            {"see", result.experiment.see},     {"seeds", result.experiment.seeds},
+            {"finding", finding_text(result)},  {"seconds", result.seconds},
             {"expected", Json::array()}};
   for (const Outcome& outcome : result.outcomes) {
     json["expected"].push_back({{"what", outcome.expected.text()},
@@ -186,6 +216,14 @@ class Reproducer {
   void prepare(const std::vector<Experiment>& experiments) {
     for (const Experiment& experiment : experiments) require_places(experiment, out_, "--out");
     const bool replaces = output_.force || options_.resume;
+    std::error_code ignored;
+    if (!replaces && fs::is_directory(out_, ignored) && !fs::is_empty(out_, ignored)) {
+      throw OptionError(
+          "out", fmt::format("{} has files in it already: --continue keeps the runs that are "
+                             "complete and makes the others, --force makes all of them again, "
+                             "--out DIR takes another place",
+                             out_.string()));
+    }
     place_ = std::make_shared<RunDirectory>(out_, replaces, "--out");
     if (output_.figures) {
       std::error_code missing;

@@ -12,12 +12,14 @@
 
 namespace symport {
 
-/// Inputs with what a network should answer: classes or targets, never both. Columns are samples.
+/// Inputs with what a network should output: classes or targets, never both. Columns are samples.
 template <Real Scalar = double>
 struct SampleSet {
   MatrixOf<Scalar> X;          ///< features x samples
   std::vector<Index> classes;  ///< one per sample; empty when there are targets
   MatrixOf<Scalar> Y;          ///< outputs x samples; empty when there are classes
+  /// What the classes are called, where the file names them (class k is class_names[k]).
+  std::vector<std::string> class_names{};
 
   Index samples() const { return X.cols(); }
 };
@@ -33,7 +35,7 @@ struct ClassRange {
 };
 
 /// Samples from the arrays `X` (samples x features, any dtype) and either `y` (integer classes, one
-/// dimension) or `Y` (samples x outputs) of an `.npz` file.
+/// dimension) or `Y` (samples x outputs, or one dimension for one output) of an `.npz` file.
 ///
 /// Throws InvalidArgument, naming file and array, when one of them is missing or another array is
 /// there, when shapes do not fit, when a value is not finite in the precision asked for, and when a

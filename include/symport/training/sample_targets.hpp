@@ -17,7 +17,7 @@ Targets<Scalar> targets_of(const SampleSet<Scalar>& samples) {
       throw InvalidArgument("classes", std::to_string(c), "0 to " + std::to_string(largest_class));
     }
   }
-  return Targets<Scalar>(std::vector<int>(samples.classes.begin(), samples.classes.end()));
+  return Targets<Scalar>(samples.classes);
 }
 
 }  // namespace symport

@@ -4,6 +4,7 @@
 from .balance import balance
 from .certificate import Certificate, GroupMove
 from .find import find_symmetries
+from .round_trip import RoundTrip
 from .slots import Slot
 from .symmetries import Element, Group, Refusal, Symmetries
 from .teleport import teleport
@@ -16,6 +17,7 @@ __all__ = [
     "Group",
     "GroupMove",
     "Refusal",
+    "RoundTrip",
     "Slot",
     "Symmetries",
     "Teleporter",

@@ -227,6 +227,11 @@ class Charges:
         """Requires that the tensor is not scaled."""
         if not terms:
             return
+        if len(terms) > 1 and all(self._is_parameter_axis(term) for term in terms):
+            # Axes of one parameter: a constant between them moves nothing.
+            for term in terms:
+                self.zero([term], reason)
+            return
         rest = []
         components = self._components(terms, None)
         for members in components:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from .charges import Charges
 from .interpret import OUTPUT, Interpreter
+from .null_space import null_space_proposals
 from .probe import Probe
 from .proof import (
     NOETHER_TOLERANCE,
@@ -48,6 +49,16 @@ def find_symmetries(
 
     Throws ValueError for models and inputs on which it cannot work, with the reason.
     """
+    with torch.inference_mode(False), torch.enable_grad():
+        return _find(model, example_inputs, loss_fn, optimizer)
+
+
+def _find(
+    model: nn.Module,
+    example_inputs: Any,
+    loss_fn: Callable[..., Tensor] | None,
+    optimizer: torch.optim.Optimizer | str | None,
+) -> Symmetries:
     plain = unwrap(model)
     _check_model(plain)
     versions = _versions(plain)
@@ -209,8 +220,9 @@ class _Search:
         return self._samples
 
     def scalings(self, charges: Charges, solution: Solution) -> None:
-        proposals = propose(charges, solution)
         samples = self._prepare(charges)
+        proposals = propose(charges, solution)
+        proposals += null_space_proposals(charges, solution, samples)
         for proposal in proposals:
             if moves_nothing(proposal, samples[0].values):
                 continue
@@ -308,6 +320,8 @@ class _Search:
     ) -> None:
         notes = []
         if kind == "scale":
+            if why.startswith("found"):
+                notes.append(why)
             if all(isinstance(slot.rho, int) for slot in slots):
                 notes.append("bit-exact with powers of two")
             if any(slot.shift for slot in slots):

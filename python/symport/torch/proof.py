@@ -42,6 +42,11 @@ class Sample:
             pair.append(part)
         return pair[0], pair[1]
 
+    def diagonal(self, slot: Slot) -> Tensor:
+        """The sum of P * G over each index."""
+        p, g = self._along(slot)
+        return (p * g).sum(1).cpu()
+
     def scale_residual(self, slots: Sequence[Slot]) -> tuple[float, float]:
         """Largest relative residual over the indices, and the size of the terms."""
         total, size = torch.zeros(()), torch.zeros(())

@@ -218,7 +218,7 @@ def _add(context: Context, op: Operation) -> list[Terms]:
             context.charges.zero(context.charges.simplified([*a]), op.name)
             context.charges.zero(context.charges.simplified([*b]), op.name)
             return [[]]
-    context.charges.equal(a, b, "addition of a tensor that does not scale alike")
+    context.charges.equal(a, b, "added to a tensor that does not scale with it")
     return [a]
 
 
@@ -501,7 +501,7 @@ def _addmm(context: Context, op: Operation) -> list[Terms]:
     product = context.charges.short(broadcast(product, _shape(op)))
     if op.kwargs.get("beta", 1) != 0:
         bias = broadcast(context.terms(op.args[0]), _shape(op))
-        context.charges.equal(bias, product, "bias that does not scale alike")
+        context.charges.equal(bias, product, "bias that does not scale with its layer")
     return [product]
 
 
@@ -553,7 +553,7 @@ def _convolution(context: Context, op: Operation) -> list[Terms]:
     terms = charges.short(charges.simplified(terms))
     if bias is not None:
         along = [t.reshape(1, c_out, *[1] * len(spatial)).expand(out) for t in context.terms(bias)]
-        charges.equal(along, terms, "bias that does not scale alike")
+        charges.equal(along, terms, "bias that does not scale with its layer")
     return [terms]
 
 

@@ -358,6 +358,48 @@ class LoRALinear(nn.Module):
         return self.base(x) + self.scaling * F.linear(F.linear(x, self.lora_A), self.lora_B)
 
 
+class PeftLinear(nn.Module):
+    """The structure of peft's lora.Linear: adapters by name, dropout on the input of A."""
+
+    def __init__(self, base: nn.Linear, ranks: dict[str, int], dropout: float = 0.1) -> None:
+        super().__init__()
+        self.base_layer = base.requires_grad_(False)
+        self.lora_dropout = nn.ModuleDict({name: nn.Dropout(dropout) for name in ranks})
+        self.lora_A = nn.ModuleDict(
+            {name: nn.Linear(base.in_features, r, bias=False) for name, r in ranks.items()}
+        )
+        self.lora_B = nn.ModuleDict(
+            {name: nn.Linear(r, base.out_features, bias=False) for name, r in ranks.items()}
+        )
+        self.scaling = {name: 2.0 / r for name, r in ranks.items()}
+        self.active_adapters = list(ranks)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result = self.base_layer(x)
+        for name in self.active_adapters:
+            y = self.lora_B[name](self.lora_A[name](self.lora_dropout[name](x)))
+            result = result + y * self.scaling[name]
+        return result
+
+
+class PeftEmbedding(nn.Module):
+    """The structure of peft's lora.Embedding: factors are kept transposed."""
+
+    def __init__(self, base: nn.Embedding, rank: int) -> None:
+        super().__init__()
+        self.base_layer = base.requires_grad_(False)
+        self.lora_embedding_A = nn.ParameterDict(
+            {"default": nn.Parameter(torch.randn(rank, base.num_embeddings))}
+        )
+        self.lora_embedding_B = nn.ParameterDict(
+            {"default": nn.Parameter(torch.randn(base.embedding_dim, rank))}
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        after = F.embedding(x, self.lora_embedding_A["default"].T)
+        return self.base_layer(x) + after @ self.lora_embedding_B["default"].T
+
+
 def add_lora(model: nn.Module, rank: int = 3, only: tuple[str, ...] = ()) -> nn.Module:
     """Freezes the model and replaces its Linear layers (whose names end with one of `only`)."""
     model.requires_grad_(False)

@@ -69,6 +69,7 @@ int run_gauge(const Arguments& arguments, const OutputOptions& options) {
   const GaugeTeleportSpec spec = gauge_teleport_options().read(arguments);
   const std::string file = output_file(options, "V.safetensors or V.npz");
   const GaugeTeleportResult result = teleport_by_gauge(spec);
+  const GracefulStop graceful;  // the file that follows is written whole
   if (result.certificate.accepted) write_tensors(file, result.tensors);
   print(json_of(result.certificate));
   if (result.certificate.accepted) return exit_done;

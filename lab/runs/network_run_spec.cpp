@@ -9,6 +9,10 @@ namespace symport::lab {
 
 namespace {
 
+/// Of rehearsed teleports in mini-batches; the help of --rehearsal and --cap says so too.
+constexpr Index minibatch_rehearsal = 40;
+constexpr double minibatch_cap = 0.15;
+
 bool minibatch(const NetworkRunSpec& spec) { return spec.minibatch(); }
 
 Codec<std::string> as_data() {
@@ -250,8 +254,17 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
     spec.how.how.rehearsal = usual_rehearsal_of(
         spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, 1));
-    // A teleport in every epoch, or several, would cost more than it saves.
-    if (spec.minibatch()) spec.how.how.rehearsal = std::min<Index>(*spec.how.how.rehearsal, 20);
+    // More, with a teleport in every epoch or several, would cost more than they save.
+    if (spec.minibatch() && *spec.how.how.rehearsal > 0) {
+      spec.how.how.rehearsal = minibatch_rehearsal;
+    }
+  }
+  // The curvature of one mini-batch says little about that of the next, and the noise of the steps
+  // grows with it: it is seen only when the loss is low, long after a rehearsal.
+  const bool by_decrease = spec.how.how.objective.value_or(ObjectiveKind::predicted_decrease) ==
+                           ObjectiveKind::predicted_decrease;
+  if (spec.minibatch() && *spec.how.how.rehearsal > 0 && by_decrease && !spec.how.how.cap) {
+    spec.how.how.cap = minibatch_cap;
   }
   return spec;
 }

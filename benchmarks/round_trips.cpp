@@ -18,10 +18,10 @@ double step_seconds(const ImageProblem& problem, const BasicOptimizer<float>& op
   VectorOf<float> w = problem.w;
   OptimizerState<float> state = optimizer.init(w.size());
   // The first steps are all checked; they are no measure of the others.
-  for (int i = 0; i < 40; ++i) minibatch_step<float>(problem.objective, optimizer, rate, state, w);
+  for (int i = 0; i < 40; ++i) optimizer.minibatch_step(problem.objective, rate, state, w);
   return seconds_of([&] {
     for (int i = 0; i < steps; ++i) {
-      minibatch_step<float>(problem.objective, optimizer, rate, state, w);
+      optimizer.minibatch_step(problem.objective, rate, state, w);
     }
   });
 }

@@ -48,7 +48,7 @@ double optimizer_seconds(const ImageProblem& problem, const BasicOptimizer<float
   OptimizerState<float> state = optimizer.init(w.size());
   return seconds_of([&] {
     for (int i = 0; i < steps; ++i) {
-      last = minibatch_step<float>(problem.objective, optimizer, rate, state, w);
+      last = optimizer.minibatch_step(problem.objective, rate, state, w);
     }
   });
 }

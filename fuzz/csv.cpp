@@ -10,6 +10,16 @@ using namespace symport;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) try {
   const fuzz::MemoryBound bound(size, fuzz::plain);
+  try {
+    const CsvTable words = parse_csv(fuzz::text_of(data, size), "input", "label");
+    const SampleSet<> named = samples_from_csv(words, "label", "input");
+    fuzz::require(named.samples() == words.values.rows(), "every line is a sample");
+    for (const Index k : named.classes) {
+      fuzz::require(k >= 0 && (named.class_names.empty() || k < std::ssize(named.class_names)),
+                    "every class has its name");
+    }
+  } catch (const InvalidArgument&) {
+  }
   const CsvTable table = parse_csv(fuzz::text_of(data, size), "input");
   fuzz::require(table.values.allFinite(), "all numbers are finite");
   fuzz::require(table.values.cols() == static_cast<Index>(table.columns.size()),

@@ -14,8 +14,8 @@ namespace symport::lab::compare {
 namespace {
 
 constexpr const char* grammar =
-    "OPTIMIZER[:lr=RATE][+TELEPORT:every=N[,OPTION=VALUE...]], like "
-    "gd+teleport:every=50,state=keep, or OPTIMIZER[:lr=THETA]+round-trip[:OPTION=VALUE...], like "
+    "OPTIMIZER[:lr=RATE][+TELEPORT:SCHEDULE[,OPTION=VALUE...]], like "
+    "gd+teleport:every:50,state=keep, or OPTIMIZER[:lr=THETA]+round-trip[:OPTION=VALUE...], like "
     "gd+round-trip:damping=0.1";
 
 /// Options of a teleport besides its schedule, as the commands call them.
@@ -24,6 +24,14 @@ const std::vector<std::string>& teleport_options() {
       "search", "search-steps",     "search-rate",         "objective",           "bound", "cap",
       "kappa",  "teleport-batches", "teleport-batch-size", "allow-partial-batch", "state"};
   return names;
+}
+
+/// A symmetry of a certain size, such as SO(4): the problem says whether it has that one.
+bool names_a_group(const std::string& name) {
+  const std::size_t open = name.find('(');
+  if (open == std::string::npos || !name.ends_with(')')) return false;
+  const std::string family = name.substr(0, open);
+  return same_name(family, "SO") || same_name(family, "O") || same_name(family, "GL");
 }
 
 std::vector<std::string> teleport_kinds() {
@@ -35,9 +43,12 @@ std::vector<std::string> teleport_kinds() {
   return names;
 }
 
-void require_name(const std::string& name, const std::vector<std::string>& names,
-                  const std::string& origin) {
-  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+/// As it is spelt in the list.
+std::string require_name(const std::string& name, const std::vector<std::string>& names,
+                         const std::string& origin) {
+  const auto found = std::find_if(names.begin(), names.end(),
+                                  [&](const std::string& known) { return same_name(name, known); });
+  if (found != names.end()) return *found;
   throw UsageError(origin, fmt::format("found '{}', allowed is {}{}", name, join(names),
                                        did_you_mean(name, names)));
 }
@@ -88,9 +99,10 @@ class Parser {
     const std::size_t colon = text.find(':');
     const std::string name = text.substr(0, colon);
     if (name.empty()) throw UsageError(origin_, fmt::format("allowed is {}", grammar));
-    require_name(name, names_of(optimizers()), origin_);
-    method_.optimizer = text;
-    set("optimizer", name, "the optimizer");
+    const OptimizerEntry* entry = entry_named(optimizers(), name);
+    if (entry == nullptr) require_name(name, names_of(optimizers()), origin_);
+    method_.optimizer = entry->name + text.substr(std::min(colon, text.size()));
+    set("optimizer", entry->name, "the optimizer");
     if (colon == std::string::npos) return;
     for (const Setting& setting : settings(text.substr(colon + 1), origin_)) {
       require_name(setting.key, {"lr"}, origin_);
@@ -102,7 +114,9 @@ class Parser {
     const std::size_t colon = text.find(':');
     method_.kind = text.substr(0, colon);
     if (method_.kind.empty()) throw UsageError(origin_, fmt::format("allowed is {}", grammar));
-    require_name(method_.kind, teleport_kinds(), origin_);
+    if (!names_a_group(method_.kind)) {
+      method_.kind = require_name(method_.kind, teleport_kinds(), origin_);
+    }
     if (method_.round_trips()) {
       parse_round_trip(colon == std::string::npos ? "" : text.substr(colon + 1));
       return;
@@ -114,15 +128,17 @@ class Parser {
       std::erase(known, "search");
     }
     if (colon != std::string::npos) {
-      for (const Setting& setting : settings(text.substr(colon + 1), origin_)) {
+      std::string rest = text.substr(colon + 1);
+      // The schedule as other commands have it: every:100+99, 5, 0/10/20.
+      const std::string first = rest.substr(0, rest.find(','));
+      const bool scheduled = first.find('=') == std::string::npos && !first.empty();
+      if (scheduled) set_schedule(first, "the schedule");
+      const bool more = !scheduled || first.size() < rest.size();
+      if (scheduled && more) rest.erase(0, first.size() + 1);
+      for (const Setting& setting : more ? settings(rest, origin_) : std::vector<Setting>{}) {
         require_name(setting.key, known, origin_);
         if (setting.key == "at" || setting.key == "every") {
-          std::string schedule = setting.value;
-          std::replace(schedule.begin(), schedule.end(), '/', ',');
-          if (setting.key == "every") schedule = "every:" + schedule;
-          with_origin(fmt::format("{}: {}", origin_, setting.key),
-                      [&] { return Schedule::parse(schedule); });
-          set("teleport", schedule, setting.key);
+          set_schedule((setting.key == "every" ? "every:" : "") + setting.value, setting.key);
         } else {
           set(setting.key, setting.value, setting.key);
         }
@@ -131,9 +147,16 @@ class Parser {
     if (method_.kind == "random") set("search", "blind", "search");
     if (!method_.options.has("teleport")) {
       throw UsageError(origin_,
-                       "it does not say when to teleport; add at=5, at=0/10/20, every=50 "
-                       "or every=100+99");
+                       "it does not say when to teleport; add a schedule, as in "
+                       "gd+teleport:every:50, gd+teleport:5 or gd+teleport:0/10/20");
     }
+  }
+
+  /// In a method the steps of a list have a slash between them: commas separate its settings.
+  void set_schedule(std::string schedule, const std::string& called) {
+    std::replace(schedule.begin(), schedule.end(), '/', ',');
+    with_origin(fmt::format("{}: {}", origin_, called), [&] { return Schedule::parse(schedule); });
+    set("teleport", schedule, called);
   }
 
   void parse_round_trip(const std::string& text) {

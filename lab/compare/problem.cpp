@@ -19,10 +19,22 @@ Spec with_options(const OptionTable<Spec>& table, const Problem& problem, const 
   return table.read(method.options, std::get<Spec>(problem.spec));
 }
 
+/// Whether a symmetry of this name, such as SO(4), is meant by what `symport list` has: SO(2N),
+/// O(n) and GL(r) stand for all sizes.
+bool is_called(const std::string& name, const std::string& listed) {
+  const std::size_t open = listed.find('(');
+  if (same_name(name, listed)) return true;
+  if (open == std::string::npos ||
+      !same_name(name.substr(0, name.find('(')), listed.substr(0, open)))
+    return false;
+  const std::string size = listed.substr(open);
+  return same_name(size, "(2N)") || same_name(size, "(n)") || same_name(size, "(r)");
+}
+
 /// A function has one symmetry.
 void require_symmetry(const Problem& problem, const Method& method) {
   const std::string name = make_problem(problem.name).symmetry->name();
-  if (method.kind == "teleport" || method.kind == "random" || method.kind == name) return;
+  if (method.kind == "teleport" || method.kind == "random" || is_called(name, method.kind)) return;
   throw UsageError(fmt::format("--method '{}'", method.text),
                    fmt::format("{} has the symmetry {}, not {}; '+teleport' is every problem's "
                                "usual one",

@@ -47,6 +47,11 @@ class Observer {
     stopped_ = !watcher_(at);
     return !stopped_;
   }
+  /// The same within a step.
+  bool keeps_going() {
+    stopped_ = !watcher_(trial_.spent);
+    return !stopped_;
+  }
   /// By the watcher, not by its budget.
   bool stopped() const { return stopped_; }
 
@@ -100,12 +105,14 @@ Trial run(const TrialPlan& plan, FunctionRunSpec spec, DataCache&, const TrialWa
   spec.seed = plan.seed;
   spec.steps = length_of(plan.budget);
   Observer observer(plan, watcher);
-  FunctionResult result =
-      run_function(resolve(spec), !plan.folder.empty(), [&](const TraceRow& row) {
+  FunctionResult result = run_function(
+      resolve(spec), !plan.folder.empty(),
+      [&](const TraceRow& row) {
         const Cost at{static_cast<double>(row.step), row.evaluations, row.seconds};
         observer.measured(at, row.loss);
         return observer.goes_on(at);
-      });
+      },
+      [&] { return observer.keeps_going(); });
   RunSummary& summary = result.summary;
   const RunStatus status = summary.status;
   if (!plan.folder.empty() && !observer.stopped()) {
@@ -141,7 +148,8 @@ Trial run(const TrialPlan& plan, NetworkRunSpec spec, DataCache& data,
                              observer.measured(
                                  {static_cast<double>(row.step), row.evaluations, row.seconds},
                                  row.loss);
-                           }});
+                           },
+                       .keep_going = [&] { return observer.keeps_going(); }});
   RunSummary& summary = result.summary;
   observer.trial().spent = {static_cast<double>(summary.steps), summary.evaluations,
                             summary.seconds};

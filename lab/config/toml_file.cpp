@@ -68,13 +68,16 @@ std::optional<std::vector<std::string>> string_list(const toml::node& node) {
 
 std::string read_config_text(const std::filesystem::path& file, const std::string& origin) {
   const auto refuse = [&](const std::string& problem) {
-    throw UsageError(origin, fmt::format("found '{}' ({}), allowed is a readable TOML file",
-                                         file.string(), problem));
+    throw UsageError(origin, fmt::format("{}: {}", file.string(), problem));
   };
   std::error_code error;
-  if (std::filesystem::is_directory(file, error)) refuse("a directory");
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (is_directory(status)) refuse("a directory, not a TOML file");
+  // Only to open a pipe could take for ever.
+  if (exists(status) && !is_regular_file(status))
+    refuse("a pipe, device or socket, not a TOML file");
   std::ifstream in(file, std::ios::binary);
-  if (!in) refuse(std::strerror(errno));
+  if (!in) refuse(errno == ENOENT ? "no such file" : std::strerror(errno));
   std::string text;
   std::array<char, 4096> part;
   do {
@@ -126,8 +129,11 @@ Arguments toml_arguments(const toml::table& table, const std::filesystem::path& 
   }
   Arguments arguments;
   for (const auto& [key, node] : table) {
-    const std::string name(key.str());
+    std::string name(key.str());
     const std::string origin = toml_origin(file, key);
+    for (const Option& option : options) {
+      if (option.is_called(name)) name = option.name;
+    }
     if (is_typed_only(name)) {
       throw UsageError(origin, fmt::format("only the command line can {} (--{}); remove this line",
                                            name == "force" ? "allow files to be replaced"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "lab/data/catalog.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "symport/core/invalid_argument.hpp"
 #include "symport/data/idx.hpp"
 #include "symport/data/synthetic.hpp"
 
@@ -122,6 +125,18 @@ const std::vector<GeneratedSet>& generated_sets() {
        .make =
            [](Index features, Index outputs, Index samples, std::uint64_t seed) {
              return regression_data({features, outputs, samples, seed});
+           }},
+      {.name = "spirals",
+       .summary = "two classes on two interleaved spirals in the plane, generated from the seed",
+       .samples = SpiralOptions{}.samples,
+       .usual = {.layers = {2, 32, 32, 2}, .learning_rate = 0.1},
+       .make =
+           [](Index features, Index outputs, Index samples, std::uint64_t seed) {
+             if (features != 2 || outputs != 2) {
+               throw InvalidArgument("layers", fmt::format("{} to {}", features, outputs),
+                                     "2 to 2 for spirals: two coordinates, two classes");
+             }
+             return spiral_data({.samples = samples, .seed = seed});
            }},
   };
   return sets;

@@ -2,6 +2,7 @@
 #include "lab/data/data_cache.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "lab/data/sha256.hpp"
 #include "symport/training/image_source.hpp"
@@ -14,7 +15,7 @@ namespace {
 template <Real Scalar>
 Samples<Scalar> open_images(const IdxPair& pair) {
   ImageSet images = read_idx_images(pair.images, pair.classes);
-  std::vector<int> classes(images.classes.begin(), images.classes.end());
+  std::vector<Index> classes(images.classes.begin(), images.classes.end());
   return {std::make_shared<ImageSource<Scalar>>(std::move(images)), std::move(classes)};
 }
 
@@ -45,9 +46,9 @@ std::vector<Index> Samples<Scalar>::typical(Index count) const {
 template <Real Scalar>
 Samples<Scalar> samples_of(SampleSet<Scalar> set) {
   Targets<Scalar> targets = targets_of(set);
-  std::vector<int> classes = targets.classes;
+  std::vector<Index> classes = targets.classes;
   return {std::make_shared<DenseSource<Scalar>>(std::move(set.X), std::move(targets)),
-          std::move(classes)};
+          std::move(classes), std::move(set.class_names)};
 }
 
 template <>
@@ -67,12 +68,20 @@ std::shared_ptr<const DataSet<Scalar>> DataCache::open(const std::string& name,
   require_label_fits(source, options);
   const std::scoped_lock lock(guard_);
   std::shared_ptr<const DataSet<Scalar>>& set = sets<Scalar>()[{
-      absolute_data_name(name), options.label.value_or(""), options.data_dir.value_or("")}];
+      absolute_data_name(name), options.label.value_or(""), options.target.value_or(""),
+      options.data_dir.value_or(""), join(options.class_names, "\n")}];
   if (!set) {
     set = std::make_shared<DataSet<Scalar>>(read_set<Scalar>(source, options, option));
     ++reads_;
   }
   return set;
+}
+
+template <Real Scalar>
+void DataCache::put(const std::string& name, SampleSet<Scalar> samples) {
+  const std::scoped_lock lock(guard_);
+  sets<Scalar>()[{absolute_data_name(name), "", ""}] =
+      std::make_shared<DataSet<Scalar>>(DataSet<Scalar>{samples_of(std::move(samples))});
 }
 
 std::size_t DataCache::reads() const {
@@ -82,21 +91,21 @@ std::size_t DataCache::reads() const {
 
 template <Real Scalar>
 std::string fingerprint(const BatchSource<Scalar>& source) {
-  constexpr Index looked_at = 1000;
-  std::vector<Index> some;
-  for (Index i = 0; i < source.samples(); i += std::max<Index>(1, source.samples() / looked_at)) {
-    some.push_back(i);
-  }
-  MatrixOf<Scalar> X;
-  Targets<Scalar> targets;
-  source.load(some, X, targets);
+  constexpr Index at_once = 1000;  // few, so that they stay in the cache and need little memory
   Sha256 sum;
   const auto add = [&](const auto* values, std::size_t count) {
     sum.update({reinterpret_cast<const char*>(values), count * sizeof(*values)});
   };
-  add(X.data(), static_cast<std::size_t>(X.size()));
-  add(targets.values.data(), static_cast<std::size_t>(targets.values.size()));
-  add(targets.classes.data(), targets.classes.size());
+  MatrixOf<Scalar> X;
+  Targets<Scalar> targets;
+  for (Index first = 0; first < source.samples(); first += at_once) {
+    std::vector<Index> some(static_cast<std::size_t>(std::min(at_once, source.samples() - first)));
+    std::iota(some.begin(), some.end(), first);
+    source.load(some, X, targets);
+    add(X.data(), static_cast<std::size_t>(X.size()));
+    add(targets.values.data(), static_cast<std::size_t>(targets.values.size()));
+    add(targets.classes.data(), targets.classes.size());
+  }
   return fmt::format("{} samples, {} features, {}", source.samples(), source.features(), sum.hex());
 }
 
@@ -110,6 +119,8 @@ template std::shared_ptr<const DataSet<float>> DataCache::open(const std::string
 template std::shared_ptr<const DataSet<double>> DataCache::open(const std::string&,
                                                                 const DataOptions&,
                                                                 const std::string&);
+template void DataCache::put(const std::string&, SampleSet<float>);
+template void DataCache::put(const std::string&, SampleSet<double>);
 template std::string fingerprint(const BatchSource<float>&);
 template std::string fingerprint(const BatchSource<double>&);
 

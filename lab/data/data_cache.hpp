@@ -16,7 +16,8 @@ namespace symport::lab {
 template <Real Scalar>
 struct Samples {
   std::shared_ptr<const BatchSource<Scalar>> source;
-  std::vector<int> classes{};  ///< of each sample; empty: the targets are numbers
+  std::vector<Index> classes{};            ///< of each sample; empty: the targets are numbers
+  std::vector<std::string> class_names{};  ///< where the file has names
 
   Index count() const { return source->samples(); }
   /// Of the first `count` samples those that stand for all when it is checked that a network fits:
@@ -41,6 +42,10 @@ class DataCache {
   std::shared_ptr<const DataSet<Scalar>> open(const std::string& name, const DataOptions& options,
                                               const std::string& option = "data");
 
+  /// Samples that are in memory already, under the name of an .npz file that need not exist.
+  template <Real Scalar>
+  void put(const std::string& name, SampleSet<Scalar> samples);
+
   /// How many sets were read from their files so far.
   std::size_t reads() const;
 
@@ -56,7 +61,7 @@ class DataCache {
   Sets<double> in_double_;
 };
 
-/// Tells data apart: how many samples and features, and the SHA-256 of a thousand or so of them.
+/// Tells data apart: how many samples and features, and the SHA-256 of all of them.
 template <Real Scalar>
 std::string fingerprint(const BatchSource<Scalar>& source);
 

@@ -2,6 +2,7 @@
 #include "lab/data/data_source.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include "symport/data/csv.hpp"
 
@@ -11,16 +12,24 @@ namespace {
 
 constexpr std::string_view idx_prefix = "idx:", csv_prefix = "csv:", npz_ending = ".npz";
 
-template <class Entry>
-const Entry* entry_named(const std::vector<Entry>& entries, const std::string& name) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
 bool names_a_file(const std::string& name) {
   std::error_code ignored;
   return name.ends_with(npz_ending) || std::filesystem::is_regular_file(name, ignored);
+}
+
+/// "; there are a, b, c": the names in the first line, whatever the others hold.
+std::string columns_of(const std::filesystem::path& file) {
+  constexpr std::size_t longest = 300;
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line)) return "";
+  if (line.ends_with('\r')) line.pop_back();
+  const bool plain =
+      std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  if (!plain || line.size() > longest) return "";
+  std::string names;
+  for (const char c : line) names += c == ',' ? std::string(", ") : std::string(1, c);
+  return "; there are " + names;
 }
 
 }  // namespace
@@ -35,9 +44,19 @@ const OptionTable<DataOptions>& data_options() {
                    &S::data_dir, as_text())
                    .in_role(Role::execution)
                    .unwritten(),
-               row({"label", "NAME", "the column of a CSV file that holds the classes"}, &S::label,
-                   as_text())});
+               row({"label", "COLUMN",
+                    "the column of a CSV file that holds the classes: 0, 1, 2, ... or words"},
+                   &S::label, as_text()),
+               row({"target", "COLUMN",
+                    "the column of a CSV file that holds the numbers to predict (regression)"},
+                   &S::target, as_text())});
   return table;
+}
+
+std::string known_data_name(const std::string& name) {
+  if (const auto* entry = entry_named(data_catalog(), name)) return entry->name;
+  if (const auto* set = entry_named(generated_sets(), name)) return set->name;
+  return name;
 }
 
 std::string absolute_data_name(const std::string& name) {
@@ -49,8 +68,16 @@ std::string absolute_data_name(const std::string& name) {
       return std::string(prefix) + absolute(name.substr(prefix.size()));
     }
   }
-  const bool known = entry_named(data_catalog(), name) || entry_named(generated_sets(), name);
-  return !known && names_a_file(name) ? absolute(name) : name;
+  const std::string known = known_data_name(name);
+  const bool has_name = entry_named(data_catalog(), known) || entry_named(generated_sets(), known);
+  return !has_name && names_a_file(name) ? absolute(name) : known;
+}
+
+UsualNetworkRun DataSource::usual_run() const {
+  if (generated) return generated->usual;
+  UsualNetworkRun usual;
+  if (entry) usual.layers = {entry->features(), 128, 128, entry->classes};
+  return usual;
 }
 
 DataSource parse_data_source(const std::string& name, const std::string& option) {
@@ -72,16 +99,27 @@ DataSource parse_data_source(const std::string& name, const std::string& option)
   if (name.starts_with(csv_prefix)) {
     return {.kind = DataSource::Kind::csv, .path = path_after(csv_prefix, "FILE")};
   }
+  if (name.ends_with(".csv") && names_a_file(name)) {
+    return {.kind = DataSource::Kind::csv, .path = name};
+  }
   if (names_a_file(name)) return {.kind = DataSource::Kind::npz, .path = name};
   std::vector<std::string> names = names_of(data_catalog());
   for (const GeneratedSet& set : generated_sets()) names.push_back(set.name);
+  if (name.ends_with(".csv")) {
+    throw OptionError(option, fmt::format("{}: no such file; a CSV file is named csv:FILE", name));
+  }
   throw OptionError(option, fmt::format("found '{}', allowed is {}, idx:DIR, csv:FILE, FILE.npz{}",
                                         name, join(names), did_you_mean(name, names)));
 }
 
 void require_label_fits(const DataSource& source, const DataOptions& options) {
-  if (options.label && source.kind != DataSource::Kind::csv) {
-    throw OptionError("label", "applies to csv:FILE only");
+  const bool csv = source.kind == DataSource::Kind::csv;
+  if (options.label && !csv) throw OptionError("label", "applies to csv:FILE only");
+  if (options.target && !csv) throw OptionError("target", "applies to csv:FILE only");
+  if (options.label && options.target) {
+    throw OptionError("target",
+                      "cannot be combined with --label: a column holds either classes "
+                      "or numbers to predict");
   }
 }
 
@@ -108,20 +146,27 @@ IdxFiles image_files(const DataSource& source, const DataOptions& options,
 template <Real Scalar>
 SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& options) {
   if (source.kind == DataSource::Kind::npz) return read_samples<Scalar>(source.path);
-  const CsvTable table = read_csv(source.path);
+  const std::string file = source.path.string();
+  if (!options.label && !options.target) {
+    throw OptionError("label", fmt::format("missing; name the column of {} that holds the classes, "
+                                           "or with --target the one that holds the numbers to "
+                                           "predict{}",
+                                           file, columns_of(source.path)));
+  }
+  const CsvTable table = read_csv(source.path, options.label.value_or(""));
   const std::vector<std::string>& columns = table.columns;
-  if (!options.label) {
-    throw OptionError("label",
-                      fmt::format("missing, allowed is the column of {} that holds the classes: {}",
-                                  source.path.string(), join(columns)));
+  const std::string option = options.label ? "label" : "target";
+  const std::string& column = options.label ? *options.label : *options.target;
+  if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+    throw OptionError(option, fmt::format("found '{}', allowed is one of {}{}", column,
+                                          join(columns), did_you_mean(column, columns)));
   }
-  if (std::find(columns.begin(), columns.end(), *options.label) == columns.end()) {
-    throw OptionError("label", fmt::format("found '{}', allowed is one of {}{}", *options.label,
-                                           join(columns), did_you_mean(*options.label, columns)));
-  }
-  const SampleSet<> samples = samples_from_csv(table, *options.label, source.path.string());
-  SampleSet<Scalar> cast{samples.X.template cast<Scalar>(), samples.classes, {}};
-  if (!cast.X.allFinite()) {
+  const SampleSet<> samples = options.label
+                                  ? samples_from_csv(table, column, file, {}, options.class_names)
+                                  : regression_from_csv(table, column, file);
+  SampleSet<Scalar> cast{samples.X.template cast<Scalar>(), samples.classes,
+                         samples.Y.template cast<Scalar>(), samples.class_names};
+  if (!cast.X.allFinite() || !cast.Y.allFinite()) {
     throw InvalidArgument(source.path.string(), "a number too large for float",
                           "finite numbers in the precision of the run");
   }

@@ -16,6 +16,9 @@ namespace symport::lab {
 struct DataOptions {
   std::optional<std::string> data_dir = std::nullopt;  ///< see `data_directory`
   std::optional<std::string> label = std::nullopt;     ///< the column of a CSV file with classes
+  std::optional<std::string> target = std::nullopt;    ///< the column with numbers to predict
+  std::vector<std::string>
+      class_names{};  ///< of another set, which the label's words are; no option
 };
 const OptionTable<DataOptions>& data_options();
 
@@ -29,12 +32,14 @@ struct DataSource {
   std::filesystem::path path = {};          ///< file or directory of all others
 
   bool is_table() const { return kind == Kind::csv || kind == Kind::npz; }
-  UsualNetworkRun usual_run() const { return generated ? generated->usual : UsualNetworkRun{}; }
+  UsualNetworkRun usual_run() const;
 };
 
 /// Throws OptionError about `option` for a name that means nothing, with the nearest that does.
 DataSource parse_data_source(const std::string& name, const std::string& option = "data");
 
+/// A set of the catalogue, or one that is generated, as it is spelt there; other names as they are.
+std::string known_data_name(const std::string& name);
 /// The same data by a name that means it from any directory: paths become absolute.
 std::string absolute_data_name(const std::string& name);
 
@@ -47,7 +52,7 @@ IdxFiles image_files(const DataSource& source, const DataOptions& options,
 template <Real Scalar>
 SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& options);
 
-/// Throws OptionError for a label of anything but a CSV file.
+/// Throws OptionError for a label or target of anything but a CSV file, and for both.
 void require_label_fits(const DataSource& source, const DataOptions& options);
 
 }  // namespace symport::lab

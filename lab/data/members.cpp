@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "data/input.hpp"
 #include "lab/data/png_rows.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/idx.hpp"
@@ -51,8 +51,7 @@ void join_png_rows(const StoredFile& file, const std::filesystem::path& root,
 }
 
 void convert_json(const StoredFile& file, const std::filesystem::path& path, const ByteSink& sink) {
-  std::ifstream in(path, std::ios::binary);
-  const auto list = nlohmann::json::parse(in, nullptr, false);
+  const auto list = nlohmann::json::parse(detail::read_file(path), nullptr, false);
   const auto is_class = [](const nlohmann::json& value) {
     return value.is_number_unsigned() && value.get<std::uint64_t>() < 256;
   };

@@ -12,6 +12,7 @@
 
 #include "lab/config/config_value.hpp"
 #include "lab/options/registry.hpp"
+#include "symport/core/same_name.hpp"
 #include "symport/core/types.hpp"
 #include "symport/schedules/schedule.hpp"
 
@@ -41,7 +42,7 @@ Codec<Schedule> as_schedule();
 template <class Value>
 Codec<std::optional<Value>> or_word(std::string word, Codec<Value> codec) {
   return {[=](const std::string& text) -> std::optional<Value> {
-            if (text == word) return std::nullopt;
+            if (same_name(text, word)) return std::nullopt;
             return codec.parse(text);
           },
           [=](const std::optional<Value>& value) {
@@ -69,7 +70,7 @@ Codec<Enum> as_choice(std::vector<Enum> values) {
   return {[values](const std::string& text) {
             std::vector<std::string> names;
             for (const Enum value : values) {
-              if (text == to_string(value)) return value;
+              if (same_name(text, to_string(value))) return value;
               names.emplace_back(to_string(value));
             }
             throw InvalidArgument("value", fmt::format("'{}'", text),

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace symport::lab {
 
@@ -28,7 +29,18 @@ struct Option {
   bool many = false;
   /// The value that it stands for where none follows; `value` then lists those there are: all|last.
   std::string implied{};
+  std::vector<std::string> aliases{};  ///< other names by which it may be given; see `aliases_of`
+
+  bool is_called(std::string_view given) const {
+    return name == given || std::find(aliases.begin(), aliases.end(), given) != aliases.end();
+  }
 };
+
+/// What other programs call an option.
+inline std::vector<std::string> aliases_of(std::string_view option) {
+  if (option == "lr") return {"learning-rate"};
+  return {};
+}
 
 /// Whether an option says where results go or what they may replace. That is for the command line
 /// to say: configurations, run directories and experiments may come from others.

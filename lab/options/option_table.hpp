@@ -138,6 +138,7 @@ class OptionTable {
  private:
   void append(const std::string& group, OptionRow<Spec> row) {
     row.option.group = group;
+    row.option.aliases = aliases_of(row.option.name);
     const std::optional<ConfigValue> value = row.write(Spec{});
     const std::string text = value ? text_of(*value) : "";
     const bool said = row.option.help.find("default") != std::string::npos;

@@ -2,6 +2,7 @@
 #include "lab/options/rate_spec.hpp"
 
 #include "lab/text/parse_numbers.hpp"
+#include "symport/core/same_name.hpp"
 
 namespace symport::lab {
 
@@ -19,7 +20,7 @@ std::optional<double> RateSpec::constant() const {
 std::string RateSpec::text() const { return automatic() ? automatic_word : rate->to_string(); }
 
 RateSpec RateSpec::parse(const std::string& text) {
-  if (text == automatic_word) return {};
+  if (same_name(text, automatic_word)) return {};
   return {LearningRate::parse(text)};
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/options/own_function.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
@@ -163,16 +164,18 @@ const std::vector<FunctionEntry>& functions() {
        }},
       {"factorization",
        "|Y - UV|^2, Y a fixed random matrix of that rank; with CONDITION its singular values fall "
-       "from 1 to 1/CONDITION",
+       "from 1 to 1/CONDITION; IMBALANCE makes U larger than V at the start",
        {{.name = "ROWS", .value = 8, .whole = true, .largest = largest_size},
         {.name = "COLS", .value = 6, .whole = true, .largest = largest_size},
         {.name = "RANK", .value = 3, .whole = true, .largest = largest_size},
-        {.name = "CONDITION", .value = std::numeric_limits<double>::quiet_NaN(), .largest = 1e12}},
+        {.name = "CONDITION", .value = std::numeric_limits<double>::quiet_NaN(), .largest = 1e12},
+        {.name = "IMBALANCE", .value = 1, .smallest = 1e-12, .largest = 1e12}},
        [](const std::vector<double>& p) {
          const auto factorization =
              std::isnan(p[3])
                  ? MatrixFactorization::random(whole(p[0]), whole(p[1]), whole(p[2]), 0)
-                 : MatrixFactorization::conditioned(whole(p[0]), whole(p[1]), whole(p[2]), p[3], 0);
+                 : MatrixFactorization::conditioned(whole(p[0]), whole(p[1]), whole(p[2]), p[3], 0,
+                                                    p[4]);
          return problem(factorization, FactorPairSymmetry(factorization));
        }},
   };
@@ -213,8 +216,12 @@ const std::vector<NetworkSymmetryEntry>& network_symmetries() {
 
 const std::vector<OptimizerEntry>& optimizers() {
   static const std::vector<OptimizerEntry> entries{
-      {"gd", "gradient descent; with --lr auto the curvature step J/Phi with backtracking",
-       optimizer<GradientDescent>(), optimizer<CurvatureDescent>()},
+      {"gd",
+       "gradient descent (sgd is the same name for mini-batches); with --lr auto the curvature "
+       "step J/Phi with backtracking",
+       optimizer<GradientDescent>(),
+       optimizer<CurvatureDescent>(),
+       {"sgd"}},
       {"momentum", "heavy ball", optimizer<Momentum>()},
       {"nesterov", "Nesterov momentum", optimizer<Nesterov>()},
       {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad>()},
@@ -310,6 +317,12 @@ const std::vector<StateEntry>& states() {
 }
 
 FunctionProblem make_problem(const std::string& specification) {
+  if (is_own_name(specification)) {
+    throw InvalidArgument("function",
+                          fmt::format("'{}', a function of another program", specification),
+                          join(names_of(functions())));
+  }
+  if (is_formula(specification)) return {make_own_function(specification), nullptr, specification};
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();
@@ -317,6 +330,7 @@ FunctionProblem make_problem(const std::string& specification) {
 }
 
 std::string full_specification(const std::string& specification) {
+  if (is_formula(specification) || is_own_name(specification)) return specification;
   return parse_function(specification).text();
 }
 

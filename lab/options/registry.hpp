@@ -13,6 +13,7 @@
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "symport/core/same_name.hpp"
 #include "symport/objectives/test_function.hpp"
 #include "symport/optimizers/optimizer.hpp"
 #include "symport/search/search.hpp"
@@ -26,8 +27,8 @@ namespace symport::lab {
 /// A test function with its symmetry.
 struct FunctionProblem {
   std::unique_ptr<TestFunction> function;
-  std::unique_ptr<Symmetry> symmetry;
-  std::string specification;  ///< with all parameters: "ellipse:5"
+  std::unique_ptr<Symmetry> symmetry;  ///< null for a formula of which none is stated
+  std::string specification;           ///< with all parameters: "ellipse:5"
 };
 
 /// A number in a function's name: the A of `ellipse:A`.
@@ -77,6 +78,7 @@ struct OptimizerEntry {
   OptimizerFactory plain;
   /// The variant that finds its own rate (`--lr auto`); null where there is none.
   OptimizerFactory automatic{};
+  std::vector<std::string> aliases{};  ///< other names that people know it by
 };
 
 struct SearchEntry {
@@ -135,19 +137,36 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
+/// In any case, as `same_name` compares; null where there is none.
+template <class Entry>
+const Entry* entry_named(const std::vector<Entry>& entries, std::string_view name) {
+  for (const Entry& entry : entries) {
+    if (same_name(entry.name, name)) return &entry;
+    if constexpr (requires { entry.aliases; }) {
+      for (const std::string& alias : entry.aliases) {
+        if (same_name(alias, name)) return &entry;
+      }
+    }
+  }
+  return nullptr;
+}
+
 /// Throws InvalidArgument that lists the names there are and suggests the nearest.
 template <class Entry>
 const Entry& find_entry(const std::vector<Entry>& entries, std::string_view name) {
-  for (const Entry& entry : entries) {
-    if (entry.name == name) return entry;
-  }
+  if (const Entry* entry = entry_named(entries, name)) return *entry;
   const std::vector<std::string> names = names_of(entries);
   throw InvalidArgument("name", fmt::format("'{}'", name), join(names) + did_you_mean(name, names));
 }
 
-/// "rosenbrock", "quadratic:10,1000", ... Parameters left out have their defaults. Throws
-/// InvalidArgument.
+/// "rosenbrock", "quadratic:10,1000", ..., or a formula in x1, x2, ... Parameters left out have
+/// their defaults. Throws InvalidArgument.
 FunctionProblem make_problem(const std::string& specification);
+/// "own:NAME": a function that exists in somebody's program only. Runs of it can be read and drawn,
+/// not repeated.
+inline bool is_own_name(std::string_view specification) {
+  return specification.starts_with("own:");
+}
 /// The same function with all its parameters: "quadratic" becomes "quadratic:10,100".
 std::string full_specification(const std::string& specification);
 

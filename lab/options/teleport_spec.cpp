@@ -36,6 +36,14 @@ void settle(const SearchEntry& search, const char* name, std::optional<Number> S
   }
 }
 
+/// Steps and their rate are those of an ascent, where the usual search has none.
+void settle_automatic_search(TeleportSpec& spec) {
+  const SearchEntry& usual = find_entry(searches(), spec.search);
+  if ((spec.search_steps && !usual.steps) || (spec.search_rate && !usual.rate)) {
+    spec.search = "ascent";
+  }
+}
+
 }  // namespace
 
 const OptionTable<TeleportSpec>& teleport_options() {
@@ -47,7 +55,8 @@ const OptionTable<TeleportSpec>& teleport_options() {
                         join(names_of(searches())), S{}.search)},
            &S::search, as_name_of(searches())),
        row({"search-steps", "N",
-            fmt::format("steps of the search (default: {})",
+            fmt::format("steps of the search; with the search auto they are those of an ascent "
+                        "(default: {})",
                         defaults_by_search(&SearchEntry::steps))},
            &S::search_steps, as_whole(1)),
        row({"search-rate", "RATE",
@@ -84,6 +93,7 @@ const OptionTable<TeleportSpec>& teleport_options() {
 }
 
 std::unique_ptr<Search> resolve_search(TeleportSpec& spec) {
+  if (spec.search == "auto") settle_automatic_search(spec);
   const SearchEntry& entry = for_option(
       "search", [&]() -> auto& { return find_entry(searches(), spec.search); });
   settle(entry, "search-steps", &SearchEntry::steps, spec.search_steps);
@@ -136,10 +146,8 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked, const Activ
   const NetworkSymmetryEntry& symmetry = for_option(
       "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), *spec.symmetry); });
   if (spec.how.search == "auto") {
-    // Steps and their rate are those of an ascent.
-    const bool ascends = spec.how.search_steps || spec.how.search_rate;
-    const bool steps = find_entry(searches(), symmetry.search).steps.has_value();
-    spec.how.search = ascends && !steps ? "ascent" : symmetry.search;
+    spec.how.search = symmetry.search;
+    settle_automatic_search(spec.how);
     if (!spec.how.search_steps) spec.how.search_steps = symmetry.search_steps;
     if (!spec.how.search_rate) spec.how.search_rate = symmetry.search_rate;
   }

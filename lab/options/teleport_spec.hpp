@@ -37,9 +37,9 @@ std::unique_ptr<Search> resolve_search(TeleportSpec& spec);
 /// `spec` the search is known.
 template <Real Scalar>
 Index usual_rehearsal_of(const TeleportSpec& spec, const Schedule& schedule,
-                         const BasicOptimizer<Scalar>& optimizer) {
+                         const BasicOptimizer<Scalar>& optimizer, bool minibatches = false) {
   const bool checked = find_entry(searches(), spec.search).checked;
-  return checked && !schedule.automatic() ? usual_rehearsal(optimizer) : 0;
+  return checked && !schedule.automatic() ? usual_rehearsal(optimizer, minibatches) : 0;
 }
 
 /// The same of a network, which has several symmetries.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "lab/options/registry.hpp"
 #include "lab/report/contours.hpp"
 #include "lab/report/sentences.hpp"
 #include "lab/text/errors.hpp"
@@ -41,6 +42,17 @@ Box box_around(const std::vector<Trajectory>& ways, Point minimizer) {
   box.low = {box.low.x - room(x), box.low.y - room(y)};
   box.high = {box.high.x + room(x), box.high.y + room(y)};
   return box;
+}
+
+/// The lowest value that is known of a function without a known minimum.
+double lowest(const Grid& grid, const std::vector<Trajectory>& ways) {
+  double least = std::numeric_limits<double>::infinity();
+  const auto look = [&](double value) {
+    if (std::isfinite(value)) least = std::min(least, value);
+  };
+  for (const double value : grid.values) look(value);
+  for (const Trajectory& way : ways) std::for_each(way.loss.begin(), way.loss.end(), look);
+  return std::isfinite(least) ? least : 0.0;
 }
 
 std::vector<LevelLine> level_lines(const Grid& grid, double minimum,
@@ -97,6 +109,7 @@ std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
   const RunRecord& first = problem.first();
   const auto* spec = std::get_if<FunctionRunSpec>(&first.spec);
   if (spec == nullptr || !first.trace.has("x2") || first.trace.has("x3")) return {};
+  if (is_own_name(spec->function)) return {};  // nobody here can evaluate it
   const std::string origin = (first.directory / "config.toml").string() + ": function";
   const FunctionProblem named = with_origin(origin, [&] { return make_problem(spec->function); });
   const TestFunction& function = *named.function;
@@ -108,7 +121,8 @@ std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
 
   LevelSetFigure figure;
   const Vector minimizer = function.minimizer();
-  figure.minimizer = Point{minimizer[0], minimizer[1]};
+  const bool known = minimizer.allFinite();  // not that of a formula
+  if (known) figure.minimizer = Point{minimizer[0], minimizer[1]};
   double nearest = std::numeric_limits<double>::infinity();
   bool several = false;
   for (const RunSeries& series : problem.series) {
@@ -124,12 +138,18 @@ std::optional<LevelSetFigure> level_sets(const ProblemRuns& problem) {
   figure.title = "Trajectories on level sets";
   figure.x_axis = {"x1", "x₁"};
   figure.y_axis = {"x2", "x₂"};
-  figure.box = box_around(figure.trajectories, *figure.minimizer);
-  figure.levels = level_lines(sample(value, figure.box, grid_size, grid_size), function.minimum(),
+  if (!known && figure.trajectories.empty()) return {};
+  const Trajectory* way = figure.trajectories.empty() ? nullptr : &figure.trajectories.front();
+  figure.box = box_around(figure.trajectories,
+                          known ? *figure.minimizer : Point{way->x.front(), way->y.front()});
+  const Grid grid = sample(value, figure.box, grid_size, grid_size);
+  figure.levels = level_lines(grid, known ? function.minimum() : lowest(grid, figure.trajectories),
                               figure.trajectories);
   figure.finding = level_finding(problem, default_drift_tolerance<double>(), nearest);
-  figure.note = fmt::format("{} = {}; level lines in equal ratios, the cross is the minimum.",
-                            named.specification, function.formula());
+  figure.note = known
+                    ? fmt::format("{} = {}; level lines in equal ratios, the cross is the minimum.",
+                                  named.specification, function.formula())
+                    : fmt::format("{}; level lines in equal ratios.", function.formula());
   if (several)
     figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
                                problem.series.front().example->seed());

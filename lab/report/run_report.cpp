@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "lab/report/decimation.hpp"
 #include "lab/report/level_sets.hpp"
 #include "lab/report/sentences.hpp"
 #include "lab/report/series.hpp"
@@ -113,6 +114,7 @@ struct Shown {
 void add_figures(const ProblemRuns& problem, const std::string& prefix, Section& section) {
   if (auto figure = level_sets(problem)) {
     figure->id = prefix + "level-sets";
+    thin(*figure);
     section.figures.emplace_back(std::move(*figure));
   }
   const bool network = problem.first().trace.has("train_loss");
@@ -144,6 +146,7 @@ void add_figures(const ProblemRuns& problem, const std::string& prefix, Section&
         shown.id == "gradient" ? gradient_finding(problem) : end_finding(problem, shown.measure);
     figure.y_axis.most = sensible_top(figure);
     figure.note = curve_note(problem, figure);
+    thin(figure);
     section.figures.emplace_back(std::move(figure));
   }
   if (has_values(problem, "grad_sq")) {
@@ -158,6 +161,7 @@ void add_figures(const ProblemRuns& problem, const std::string& prefix, Section&
       figure.note += fmt::format(" Of each series the run of seed {} is drawn.",
                                  problem.series.front().example->seed());
     }
+    thin(figure);
     section.figures.emplace_back(std::move(figure));
   }
 }

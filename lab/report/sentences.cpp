@@ -347,6 +347,10 @@ Finding same_loss_finding(const ProblemRuns& problem) {
 
 Finding level_finding(const ProblemRuns& problem, double tolerance, double distance) {
   const std::vector<const Certificate*> jumps = accepted(problem);
+  if (jumps.empty() && !std::isfinite(distance)) {
+    return {"The minimum of this function is not known: the way shows where it leads.",
+            Verdict::not_confirmed};
+  }
   if (jumps.empty()) {
     return {
         fmt::format("The way should lead to the minimum, the cross: it ends at distance {}.",

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 
+#include "lab/config/config_reader.hpp"
 #include "lab/config/toml_file.hpp"
 #include "lab/data/catalog.hpp"
 #include "lab/text/suggestion.hpp"
@@ -372,10 +372,10 @@ class ExperimentFile {
 }  // namespace
 
 Experiment read_experiment(const fs::path& directory, const std::string& name, bool quick) {
-  Experiment experiment = ExperimentFile(directory / name / experiment_file_name, quick).read();
+  const fs::path file = directory / name / experiment_file_name;
+  Experiment experiment = ExperimentFile(file, quick).read();
   experiment.name = name;
-  std::ifstream file(directory / name / experiment_file_name);
-  experiment.text.assign(std::istreambuf_iterator<char>(file), {});
+  experiment.text = read_config_text(file, file.string());
   return experiment;
 }
 

@@ -79,7 +79,8 @@ class Runner {
     };
     if (const auto* function = std::get_if<FunctionRunSpec>(&spec)) {
       const FunctionResult result = run_function(
-          resolve(*function), true, [&](const TraceRow&) { return options_.keep_going(); });
+          resolve(*function), true, [&](const TraceRow&) { return options_.keep_going(); },
+          options_.keep_going);
       return finish(result, result.summary.status,
                     [](const FunctionResult& r, RunDirectory& d) { write_run(r, d); });
     }
@@ -87,8 +88,10 @@ class Runner {
     const NetworkResult result =
         loaded->train({directory.get(), resume},
                       {.watch = [&](const NetworkProgress&) { return options_.keep_going(); },
-                       .warn = options_.warn});
-    return finish(result, result.summary.status, write_results);
+                       .warn = options_.warn,
+                       .keep_going = options_.keep_going});
+    return finish(result, result.summary.status,
+                  [](const NetworkResult& r, RunDirectory& d) { write_results(r, d); });
   }
 
  private:

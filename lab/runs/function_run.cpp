@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lab/runs/function_run.hpp"
 
+#include "lab/options/own_function.hpp"
+
 namespace symport::lab {
 
 namespace {
@@ -15,8 +17,30 @@ Codec<std::string> as_function() {
           }};
 }
 
+/// The symmetry of a formula is what its user says it is.
+void state_symmetry(FunctionRun& run) {
+  const FunctionRunSpec& spec = run.spec;
+  if (!is_formula(spec.function)) {
+    if (!spec.symmetry) return;
+    throw OptionError("symmetry",
+                      fmt::format("applies to formulas only; {} has its own, {}",
+                                  run.problem.specification, run.problem.symmetry->name()));
+  }
+  if (spec.symmetry) {
+    run.problem.symmetry = for_option("symmetry", [&] {
+      return make_own_symmetry(*spec.symmetry, run.problem.function->dimension());
+    });
+    require_symmetry_of(*run.problem.symmetry, *run.problem.function, run.start());
+  } else if (!spec.teleport.empty() && !spec.trip.on()) {
+    throw OptionError("symmetry", fmt::format("missing; teleports of a formula need to know what "
+                                              "it is invariant under: {}",
+                                              join(names_of(own_symmetries()))));
+  }
+}
+
 /// Throws unless the search can work on the orbits of this function.
 void check_search(const FunctionRun& run) {
+  if (!run.problem.symmetry) return;
   const auto orbit = run.problem.symmetry->orbit(*run.problem.function, run.start());
   require_fitting_search(
       run.spec.how.search, *run.search,
@@ -33,7 +57,8 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
         {
             row({.name = "function",
                  .value = "FUNCTION",
-                 .help = "its name, with parameters if you like: ellipse:10",
+                 .help = "its name, with parameters if you like: ellipse:10; or a formula in x1, "
+                         "x2, ...: \"(x1*x2 - 1)^2\"",
                  .positional = true},
                 &S::function, as_function()),
             row({"start", "X1,X2,...", "starting point (default: the function's own)"}, &S::start,
@@ -41,20 +66,27 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
             row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
                 as_name_of(optimizers())),
             row({"lr", "RATE|auto",
-                 "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or auto, "
-                 "which "
-                 "measures the step (gd only) (default: the function's own)"},
+                 "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
+                 "linear:RATE,PERIOD, or auto, which measures the step (gd only) (default: the "
+                 "function's own)"},
                 &S::learning_rate, as_rate()),
             row({"steps", "N", "number of steps (default: the function's own)"}, &S::steps,
                 as_whole())
                 .in_role(Role::length),
+            row({"stop-at", "LOSS", "stop when the loss is below this"}, &S::stop_at, as_positive())
+                .in_role(Role::length),
             row({"seed", "N", "seed of the random numbers in searches"}, &S::seed, as_seed()),
         });
     rows.add(teleport_group, {
+                                 row({"symmetry", "NAME",
+                                      fmt::format("what a formula is invariant under: {} (symport "
+                                                  "list says more); named functions have their own",
+                                                  join(names_of(own_symmetries())))},
+                                     &S::symmetry, as_text()),
                                  row({"teleport", "SCHEDULE",
                                       "steps before which to teleport: 5 | 0,10,20 | 0..40:10 | "
-                                      "every:100 | every:100+99 | "
-                                      "never; auto: where it pays for itself"},
+                                      "every:100 (0, 100, 200, ...) | every:100+99 (99, 199, "
+                                      "...) | never; auto: where it pays for itself"},
                                      &S::teleport, as_schedule()),
                              });
     rows.include(teleport_options(), &S::how);
@@ -75,6 +107,11 @@ Vector FunctionRun::start() const {
 }
 
 FunctionRun resolve(const FunctionRunSpec& asked) {
+  if (is_own_name(asked.function)) {
+    throw OptionError("function", fmt::format("found '{}', a function of somebody's own program, "
+                                              "which alone can run it",
+                                              asked.function));
+  }
   FunctionRun run{
       asked, for_option("function", [&] { return make_problem(asked.function); }), {}, {}};
   FunctionRunSpec& spec = run.spec;
@@ -83,6 +120,11 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   check(spec.trip);
   if (!spec.learning_rate && !spec.trip.on()) spec.learning_rate = RateSpec{usual.learning_rate};
   if (!spec.steps) spec.steps = usual.steps;
+  if (!spec.start && is_formula(spec.function)) {
+    throw OptionError("start", fmt::format("missing; a formula has no starting point of its own: "
+                                           "give {} numbers",
+                                           function.dimension()));
+  }
   if (!spec.start) {
     const Vector start = function.start();
     spec.start.emplace(start.begin(), start.end());
@@ -92,6 +134,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
                                            spec.start->size(), spec.start->size() == 1 ? "" : "s",
                                            function.dimension(), run.problem.specification));
   }
+  state_symmetry(run);
   const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
   run.optimizer = with_round_trips<double>(
       make_optimizer<double>(spec.optimizer, automatic, function.dimension()), function, spec.trip,
@@ -107,7 +150,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   return run;
 }
 
-FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher) {
+FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher,
+                            KeepGoing keep_going) {
   const FunctionRunSpec& spec = run.spec;
   // Round trips are what happens at the steps of --teleport, or at all.
   const bool trips = spec.trip.on();
@@ -125,8 +169,10 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
                                                .objective = spec.how.objective,
                                                .bound = spec.how.bound,
                                                .cap = spec.how.cap,
-                                               .rehearsal = *spec.how.rehearsal},
+                                               .rehearsal = *spec.how.rehearsal,
+                                               .keep_going = std::move(keep_going)},
                                   .round_trips = only_there,
+                                  .stop = {.loss_below = spec.stop_at.value_or(0.0)},
                                   .seed = spec.seed,
                                   .trace = with_trace,
                                   .watcher = std::move(watcher)});

@@ -18,10 +18,12 @@ namespace symport::lab {
 /// search decides.
 struct FunctionRunSpec {
   std::string function{};
+  std::optional<std::string> symmetry = std::nullopt;  ///< of a formula; functions have their own
   std::optional<std::vector<double>> start = std::nullopt;
   std::string optimizer = "gd";
   std::optional<RateSpec> learning_rate = std::nullopt;
   std::optional<Index> steps = std::nullopt;
+  std::optional<double> stop_at = std::nullopt;  ///< a loss that is low enough
   Schedule teleport{};
   TeleportSpec how{};
   RoundTripSpec trip{};
@@ -51,7 +53,9 @@ struct FunctionResult {
   RunSummary summary;
 };
 
-/// Algorithm 1. `watcher` sees every step and may end the run by returning false.
-FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher);
+/// Algorithm 1. `watcher` sees every step and may end the run by returning false; `keep_going` may
+/// do so within a teleport.
+FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher,
+                            KeepGoing keep_going = {});
 
 }  // namespace symport::lab

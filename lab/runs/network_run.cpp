@@ -2,6 +2,7 @@
 #include "lab/runs/network_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -71,7 +72,11 @@ DataSet<Scalar> load_data(const NetworkRunSpec& spec, DataCache& cache) {
   } else {
     set = *cache.open<Scalar>(spec.data, spec.where);
   }
-  if (spec.test) set.test = cache.open<Scalar>(*spec.test, spec.where, "test")->training;
+  if (spec.test) {
+    DataOptions where = spec.where;
+    where.class_names = set.training.class_names;  // classes are those of the training set
+    set.test = cache.open<Scalar>(*spec.test, where, "test")->training;
+  }
   return set;
 }
 
@@ -81,12 +86,13 @@ Split split_samples(const NetworkRunSpec& spec, Index there) {
     throw OptionError("samples",
                       fmt::format("found {}, allowed is at most the {} there are", count, there));
   }
-  if (spec.validation >= count) {
-    throw OptionError("validation",
-                      fmt::format("found {}, allowed is less than the {} samples there are",
-                                  spec.validation, count));
+  const Index validation = spec.validation.of(count);
+  if (validation >= count) {
+    throw OptionError(
+        "validation",
+        fmt::format("found {}, allowed is less than the {} samples there are", validation, count));
   }
-  return split(count, spec.validation, spec.seed);
+  return split(count, validation, spec.seed);
 }
 
 template <Real Scalar>
@@ -128,6 +134,7 @@ class LoadedRun final : public NetworkRun {
   NetworkResult train(const RunPlace& place, const NetworkObserver& observer) override {
     const ThreadScope threads(static_cast<int>(spec_.threads));
     tell_of_fewer_threads(threads, observer.warn);
+    tell_of_what_has_no_effect(observer.warn);
     std::optional<CheckpointFiles> files;
     std::optional<Checkpoint<Scalar>> resumed;
     Checkpointing<Scalar> checkpoints;
@@ -149,6 +156,12 @@ class LoadedRun final : public NetworkRun {
     NetworkResult result =
         spec_.minibatch() ? run_minibatch(checkpoints, observer) : run_full(checkpoints, observer);
     if (data_.test && result.summary.status != RunStatus::interrupted) test(result);
+    if (!data_.training.classes.empty() && std::isfinite(result.summary.final_loss)) {
+      result.train_accuracy =
+          evaluate<Scalar>(objective(), *data_.training.source, split_.training, weights_.w, false)
+              .accuracy;
+    }
+    result.class_names = data_.training.class_names;
     result.spec = spec_;
     result.loss_invariant = plan_.symmetry->loss_invariant();
     result.model = mlp_arrays<Scalar>(weights_.network, weights_.w);
@@ -156,6 +169,23 @@ class LoadedRun final : public NetworkRun {
   }
 
  private:
+  /// What was asked for and will not happen.
+  void tell_of_what_has_no_effect(const std::function<void(const std::string&)>& warn) const {
+    const Index samples = std::ssize(split_.training);
+    if (spec_.batch && *spec_.batch > samples) {
+      warn(fmt::format("--batch {} is more than the {} training samples: every epoch is one step",
+                       *spec_.batch, samples));
+    }
+    if (spec_.teleport.empty() || spec_.teleport.automatic()) return;
+    const std::optional<Index> first =
+        spec_.teleport.contains(0) ? Index{0} : spec_.teleport.next_after(0);
+    if (!first || *first >= spec_.length()) {
+      warn(fmt::format("--teleport {} has no effect: the run ends before {} {}",
+                       spec_.teleport.to_string(), spec_.minibatch() ? "epoch" : "step",
+                       first.value_or(0)));
+    }
+  }
+
   MlpObjective<Scalar> objective() const { return {weights_.network, *spec_.loss}; }
   LearningRate learning_rate() const {
     const LearningRate usual = parse_data_source(spec_.data).usual_run().learning_rate;
@@ -172,11 +202,29 @@ class LoadedRun final : public NetworkRun {
   void check_samples() const {
     MlpObjective<Scalar> tried = objective();
     const auto check = [&](const Samples<Scalar>& samples, Index count, const char* option) {
+      check_classes(samples, count, option);
       for_option(option,
                  [&] { load_into<Scalar>(tried, *samples.source, samples.typical(count)); });
     };
     if (data_.test) check(*data_.test, data_.test->count(), spec_.test ? "test" : "data");
     check(data_.training, spec_.samples.value_or(data_.training.count()), "data");
+  }
+
+  /// Labels from 1 to the number of outputs are the usual mistake.
+  void check_classes(const Samples<Scalar>& samples, Index count, const char* option) const {
+    if (samples.classes.empty() || !spec_.loss->categorical()) return;
+    const auto [least, largest] =
+        std::minmax_element(samples.classes.begin(), samples.classes.begin() + count);
+    const Index outputs = weights_.network.width(weights_.network.layers());
+    if (*largest < outputs) return;
+    const std::string advice =
+        *least == 1 && *largest == outputs
+            ? std::string("subtract 1 from every label")
+            : fmt::format("allowed is at least {} there, one output for each class", *largest + 1);
+    throw OptionError(
+        option, fmt::format("found class {}; classes count from 0, and the last width of {} "
+                            "is {}: {}",
+                            *largest, spec_.weights ? "the network" : "--layers", outputs, advice));
   }
 
   /// So does a symmetry that the network does not have.
@@ -248,7 +296,9 @@ class LoadedRun final : public NetworkRun {
                                  .learning_rate = learning_rate(),
                                  .teleport = plan_.teleportation(moves()),
                                  .round_trips = round_trips(),
+                                 .stop = {.loss_below = spec_.stop_at.value_or(0.0)},
                                  .seed = spec_.seed};
+    options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
     options.watcher = [&](const TraceRow& row) {
       return observer.watch({.step = row.step,
@@ -283,9 +333,11 @@ class LoadedRun final : public NetworkRun {
         .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
         .scope_samples = spec_.scope_samples,
         .patience = spec_.patience,
+        .stop_below = spec_.stop_at.value_or(0.0),
         .exact_training_loss = spec_.train_loss == TrainLoss::exact,
         .evaluate_every = spec_.evaluate_every.value_or(0),
         .seed = spec_.seed};
+    options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
     const Index batches = Batches(split_.training, options.batch_size, options.seed).count();
     options.watcher = [&](const TraceRow& row) {

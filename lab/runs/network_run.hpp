@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "lab/data/data_cache.hpp"
 #include "lab/runs/network_run_spec.hpp"
 #include "lab/runs/run_directory.hpp"
+#include "symport/core/interrupted.hpp"
 #include "symport/training/run_summary.hpp"
 
 namespace symport::lab {
@@ -21,6 +23,9 @@ struct NetworkResult {
   double test_loss = 0.0;
   double test_accuracy = 0.0;  ///< NaN without classes
   ArrayMap model;              ///< the weights by name, as model.npz has them
+  /// Of the training set at the end; NaN without classes, or where the run diverged.
+  double train_accuracy = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::string> class_names{};  ///< where the data names its classes
 };
 
 /// How far a run is: `step` of `steps` (of mini-batches: within the epoch).
@@ -40,6 +45,8 @@ struct NetworkObserver {
   /// In mini-batches: with every row of the trace.
   std::function<void(const TraceRow&)> epoch_done = [](const TraceRow&) {};
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// Asked within a teleport, see Teleportation.
+  KeepGoing keep_going{};
 };
 
 /// Where a run keeps its configuration and checkpoints.

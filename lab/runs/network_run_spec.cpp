@@ -9,8 +9,7 @@ namespace symport::lab {
 
 namespace {
 
-/// Of rehearsed teleports in mini-batches; the help of --rehearsal and --cap says so too.
-constexpr Index minibatch_rehearsal = 40;
+/// Of rehearsed teleports in mini-batches; the help of --cap says so too.
 constexpr double minibatch_cap = 0.15;
 
 bool minibatch(const NetworkRunSpec& spec) { return spec.minibatch(); }
@@ -45,13 +44,15 @@ OptionTable<NetworkRunSpec> problem_options() {
             fmt::format("only the first N samples; regression: how many to generate (default {})",
                         generated_sets().front().samples)},
            &S::samples, as_whole(1)),
-       row({"validation", "N", "samples kept for validation, drawn by the seed"}, &S::validation,
-           as_whole())});
+       row({"validation", "N|P%",
+            "samples kept for validation, drawn by the seed: how many, or a part such as 20%"},
+           &S::validation, as_share())});
   rows.include(data_options(), &S::where);
   return rows.add(
       "Network",
       {row({"layers", "D0,D1,...",
-            fmt::format("widths from the features to the outputs (regression: {})",
+            fmt::format("widths from the features to the outputs (default for fetched sets: two "
+                        "hidden layers of 128; regression: {})",
                         fmt::join(regression.layers, ","))},
            &S::layers, as_layers()),
        row({"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ..."},
@@ -75,7 +76,8 @@ Rows run_rows() {
       row({"optimizer", "NAME", join(names_of(optimizers()))}, &S::optimizer,
           as_name_of(optimizers())),
       row({"lr", "RATE|auto",
-           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, or "
+           fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
+                       "linear:RATE,PERIOD, or "
                        "auto, which measures the step (gd on full batches) (default {}; "
                        "regression: {})",
                        usual.learning_rate, regression.learning_rate)},
@@ -90,6 +92,11 @@ Rows run_rows() {
       row({"patience", "N", "stop when the validation loss has not fallen for N epochs; 0: never"},
           &S::patience, as_whole())
           .when(minibatch),
+      row({"stop-at", "LOSS",
+           "stop when the training loss is below this; mini-batches look after every row of the "
+           "trace"},
+          &S::stop_at, as_positive())
+          .in_role(Role::length),
       row({"train-loss", "exact|running",
            "of a row: that of the whole training set, which costs a pass over it, or the mean of "
            "the epoch's mini-batches"},
@@ -117,7 +124,8 @@ Rows teleport_rows() {
   return {
       row({"teleport", "SCHEDULE",
            "steps (full batches) or epochs (mini-batches) at which to teleport: 5 | 0,10,20 | "
-           "0..40:10 | every:100 | every:100+99 | never; auto: where it pays for itself"},
+           "0..40:10 | every:100 (0, 100, 200, ...) | every:100+99 (99, 199, ...) | never; auto: "
+           "where it pays for itself"},
           &S::teleport, as_schedule()),
       row({"teleport-batches", "B|all",
            "teleport on each of the first B mini-batches of such an epoch"},
@@ -139,7 +147,9 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
   if (!spec.weights) {
     if (spec.layers.empty()) spec.layers = usual.layers;
     if (spec.layers.empty()) {
-      throw OptionError("layers", "missing, allowed are widths like 784,512,10, or --weights");
+      throw OptionError("layers",
+                        "missing; give the widths from the features to the outputs, such as "
+                        "784,512,10, or --weights");
     }
     if (!spec.init) spec.init = usual.init;
   }
@@ -173,7 +183,7 @@ Codec<Activation> as_activation() {
 }
 
 std::string activation_names() {
-  return "linear, leaky_relu[:a], relu, tanh, sigmoid, asinh, tanh_extended[:N], "
+  return "linear, leaky_relu[:a], relu, gelu, tanh, sigmoid, asinh, tanh_extended[:N], "
          "sigmoid_extended[:N]";
 }
 
@@ -183,8 +193,8 @@ Codec<Loss> as_loss() {
 }
 
 std::string loss_names() {
-  return "half_sum_squares, mean_squares, cross_entropy, each with :sum or :mean (default: "
-         "cross_entropy for y, half_sum_squares for Y)";
+  return "half_sum_squares, mean_squares, cross_entropy, each with :sum or :mean over the samples; "
+         "mse is mean_squares:mean (default: cross_entropy:mean for y, half_sum_squares:sum for Y)";
 }
 
 Codec<std::vector<Index>> as_layers() {
@@ -195,15 +205,51 @@ Codec<std::vector<Index>> as_layers() {
                                     "to 1000000, such as 784,512,10");
             };
             std::vector<Index> widths;
-            for (const double width : parse_list(text)) {
-              if (!(width >= 1 && width <= 1e6 && width == std::floor(width))) reject();
-              widths.push_back(static_cast<Index>(width));
+            try {
+              for (const double width : parse_list(text)) {
+                if (!(width >= 1 && width <= 1e6 && width == std::floor(width))) reject();
+                widths.push_back(static_cast<Index>(width));
+              }
+            } catch (const InvalidArgument&) {
+              reject();
             }
             if (widths.size() < 2) reject();
             return widths;
           },
           [](const std::vector<Index>& widths) {
             return ConfigValue(std::vector<std::int64_t>(widths.begin(), widths.end()));
+          }};
+}
+
+Share Share::of_part(double part) {
+  Share share;
+  share.part = part;
+  return share;
+}
+
+Index Share::of(Index samples) const {
+  return part > 0.0 ? static_cast<Index>(std::llround(part * static_cast<double>(samples))) : count;
+}
+
+Codec<Share> as_share() {
+  return {[](const std::string& text) -> Share {
+            if (!text.ends_with('%')) return parse_whole(text);
+            const auto reject = [&] {
+              throw InvalidArgument("share", fmt::format("'{}'", text),
+                                    "a whole number >= 0, or a part such as 20%, below 100%");
+            };
+            double percent = 0.0;
+            try {
+              percent = parse_number(text.substr(0, text.size() - 1));
+            } catch (const InvalidArgument&) {
+              reject();
+            }
+            if (!(percent >= 0.0 && percent < 100.0)) reject();
+            return Share::of_part(percent / 100.0);
+          },
+          [](const Share& share) -> ConfigValue {
+            if (share.part > 0.0) return fmt::format("{}%", exact_text(100.0 * share.part));
+            return std::int64_t{share.count};
           }};
 }
 
@@ -229,10 +275,11 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   if (spec.steps && spec.minibatch()) {
     throw OptionError("steps", "only full batches count steps; mini-batches take --epochs");
   }
-  if (spec.patience > 0 && (spec.validation == 0 || !spec.minibatch())) {
+  if (spec.patience > 0 && (spec.validation.empty() || !spec.minibatch())) {
     throw OptionError("patience", "needs --validation and mini-batches (--batch N)");
   }
   const DataSource source = parse_data_source(spec.data);
+  spec.data = known_data_name(spec.data);
   require_label_fits(source, spec.where);
   fill_usual(spec, source.usual_run());
   check(spec.trip);
@@ -252,12 +299,9 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   spec.how = plan_teleport<double>(spec.how, spec.activation).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
-    spec.how.how.rehearsal = usual_rehearsal_of(
-        spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, 1));
-    // More, with a teleport in every epoch or several, would cost more than they save.
-    if (spec.minibatch() && *spec.how.how.rehearsal > 0) {
-      spec.how.how.rehearsal = minibatch_rehearsal;
-    }
+    spec.how.how.rehearsal =
+        usual_rehearsal_of(spec.how.how, spec.teleport,
+                           *make_optimizer<double>(spec.optimizer, automatic, 1), spec.minibatch());
   }
   // The curvature of one mini-batch says little about that of the next, and the noise of the steps
   // grows with it: it is seen only when the loss is low, long after a rehearsal.

@@ -31,6 +31,20 @@ std::string loss_names();
 /// "784,512,10"
 Codec<std::vector<Index>> as_layers();
 
+/// Of the samples: so many, or such a part of them.
+struct Share {
+  Index count = 0;
+  double part = 0.0;  ///< 0: `count` says it
+
+  Share() = default;
+  Share(Index samples) : count(samples) {}
+  static Share of_part(double part);
+  bool empty() const { return count == 0 && part == 0.0; }
+  Index of(Index samples) const;
+};
+/// "12000", "20%"
+Codec<Share> as_share();
+
 /// What a row of mini-batch training says about the training set.
 enum class TrainLoss {
   exact,    ///< loss and gradient of the whole set after the epoch: one more pass
@@ -45,7 +59,7 @@ struct NetworkRunSpec {
   DataOptions where{};
   std::optional<std::string> test = std::nullopt;  ///< another set; unset: the set's own, if any
   std::optional<Index> samples = std::nullopt;     ///< only the first ones, this many
-  Index validation = 0;
+  Share validation{};
 
   std::vector<Index> layers{};
   std::optional<std::string> weights = std::nullopt;
@@ -61,6 +75,7 @@ struct NetworkRunSpec {
   std::optional<Index> epochs = std::nullopt;  ///< of mini-batches
   std::optional<Index> steps = std::nullopt;   ///< of full batches
   Index patience = 0;
+  std::optional<double> stop_at = std::nullopt;  ///< a training loss that is low enough
   TrainLoss train_loss = TrainLoss::exact;
   std::optional<Index> evaluate_every = std::nullopt;  ///< steps; unset: epochs
   Index threads = 1;

@@ -13,11 +13,12 @@
 #include <optional>
 #include <system_error>
 
+#include "data/input.hpp"
 #include "lab/config/config_writer.hpp"
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/removal.hpp"
 #include "lab/text/errors.hpp"
-#include "symport/data/atomic_file.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 
 namespace symport::lab {
@@ -76,6 +77,7 @@ RunDirectory::RunDirectory(fs::path path, bool force, const std::string& origin)
     } else {
       make_directories(path_);
     }
+    fresh_ = !force && fs::is_empty(path_);
     if (::access(path_.c_str(), W_OK | X_OK) != 0) throw last_error();
     refuse_links(path_, {}, origin);
     lock(origin);
@@ -146,33 +148,58 @@ void RunDirectory::make_directories(const fs::path& path) {
   if (fs::create_directory(path)) made_.push_back(path);
 }
 
-void RunDirectory::write(const fs::path& name, std::string_view content) {
-  write(name, [&](const fs::path& target) { symport::write_file(target, content); });
-}
-
-void RunDirectory::write(const fs::path& name, const ArrayMap& arrays) {
-  write(name, [&](const fs::path& target) { write_npz(target, arrays); });
-}
-
-void RunDirectory::write(const fs::path& name,
-                         const std::function<void(const fs::path&)>& write_to) {
-  const fs::path target = path_ / name;
-  if (const std::string problem = objection(path_, name); !problem.empty()) {
-    throw OutputError(fmt::format("cannot write {}: {}", target.string(), problem));
-  }
+void RunDirectory::write(const std::vector<File>& files) {
+  std::string now;  // for messages
   try {
-    if (is_run_file(name.filename())) {
-      for (const fs::path& place : {fs::path(), name.parent_path()}) {
-        if (begun_.insert(place).second) remove_summary(path_, place);
-      }
+    std::vector<std::unique_ptr<AtomicFile>> all;
+    for (const File& file : files) {
+      now = (path_ / file.name).string();
+      all.push_back(staged(file));
     }
-    make_directories(target.parent_path());
-    write_to(target);
-    written_ = true;
+    // There was room for all of them.
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      now = (path_ / files[i].name).string();
+      if (all[i]) begin(files[i].name);
+      if (all[i]) all[i]->commit();
+      own_.insert(files[i].name);
+      written_ = true;
+    }
   } catch (const std::system_error& error) {
-    throw OutputError(fmt::format("cannot write {}: {}", target.string(), error.code().message()));
+    throw OutputError(fmt::format("cannot write {}: {}", now, error.code().message()));
   } catch (const InvalidArgument& error) {
     throw OutputError(fmt::format("cannot write {}", error.what()));
+  }
+}
+
+/// The file with all its bytes, under another name yet; nothing where that is what is there.
+std::unique_ptr<AtomicFile> RunDirectory::staged(const File& file) {
+  const fs::path target = path_ / file.name;
+  if (const std::string problem = objection(path_, file.name); !problem.empty()) {
+    throw OutputError(fmt::format("cannot write {}: {}", target.string(), problem));
+  }
+  const bool may_be_there = !fresh_ || own_.contains(file.name);
+  std::error_code error;
+  if (may_be_there && !file.arrays && fs::is_regular_file(target, error) &&
+      fs::file_size(target, error) == file.text.size() && detail::read_file(target) == file.text) {
+    return nullptr;
+  }
+  make_directories(target.parent_path());
+  auto staged =
+      std::make_unique<AtomicFile>(target, may_be_there ? Existing::replace : Existing::keep);
+  if (file.arrays) {
+    write_npz(*staged, *file.arrays);
+  } else {
+    staged->write(file.text);
+  }
+  staged->flush();
+  return staged;
+}
+
+/// A summary is not that of the run whose first file comes now.
+void RunDirectory::begin(const fs::path& name) {
+  if (fresh_ || !is_run_file(name.filename())) return;
+  for (const fs::path& place : {fs::path(), name.parent_path()}) {
+    if (begun_.insert(place).second) remove_summary(path_, place);
   }
 }
 

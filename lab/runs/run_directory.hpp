@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "symport/data/array.hpp"
+#include "symport/data/atomic_file.hpp"
 
 namespace symport::lab {
 
@@ -26,7 +26,8 @@ class RunDirectory {
   /// Throws UsageError, naming `origin`, when the path cannot be made or written to, is no
   /// directory, has links where a run's files go, or is a directory that has something in it and
   /// `force` is false. With `force` files of the same names are replaced and others left alone; an
-  /// old summary.json goes before the first file of a run.
+  /// old summary.json goes before the first file of a run. Without, files that somebody else puts
+  /// there later are not replaced either.
   RunDirectory(std::filesystem::path path, bool force, const std::string& origin);
   /// The directory of a run that is to go on; throws UsageError unless it has a configuration, or
   /// when it has links where a run's files go. Temporary files that a killed process left are
@@ -46,22 +47,33 @@ class RunDirectory {
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
+  struct File {
+    std::filesystem::path name;  ///< may lie in a subdirectory, but not outside, nor behind a link
+    std::string text{};
+    const ArrayMap* arrays = nullptr;  ///< as an .npz file, instead of the text
+  };
+
   const std::filesystem::path& path() const { return path_; }
-  /// Throws OutputError. `name` may lie in a subdirectory, but not outside, nor behind a link.
-  void write(const std::filesystem::path& name, std::string_view content);
-  /// The same for arrays, as an .npz file.
-  void write(const std::filesystem::path& name, const ArrayMap& arrays);
+  /// Throws OutputError; then none of the files is there, and what was, summary.json included,
+  /// still is (unless a rename fails halfway). A file that has this text already is not touched,
+  /// nor the summary for its sake.
+  void write(const std::vector<File>& files);
+  void write(const std::filesystem::path& name, std::string text) {
+    write({File{name, std::move(text)}});
+  }
 
  private:
   explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
-  void write(const std::filesystem::path& name,
-             const std::function<void(const std::filesystem::path&)>& write_to);
+  std::unique_ptr<AtomicFile> staged(const File& file);
+  void begin(const std::filesystem::path& name);
   void make_directories(const std::filesystem::path& path);
   void lock(const std::string& origin);
 
   std::filesystem::path path_;
   std::vector<std::filesystem::path> made_;  ///< outermost first
   std::set<std::filesystem::path> begun_;    ///< subdirectories with files of a new run
+  std::set<std::filesystem::path> own_;      ///< files written so far
+  bool fresh_ = false;                       ///< new or empty, and nothing may be replaced
   bool written_ = false;
   bool stays_ = false;   ///< even if nothing is written
   int descriptor_ = -1;  ///< of the directory, which holds the lock

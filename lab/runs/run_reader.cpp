@@ -4,19 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
 
+#include "data/input.hpp"
 #include "lab/config/config_reader.hpp"
 #include "lab/text/errors.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::lab {
@@ -33,11 +32,11 @@ std::string read_text(const fs::path& file) {
     throw UsageError(file.string(), last ? "missing; it is written last, so the run has not ended"
                                          : "missing, a run directory has it");
   }
-  std::ifstream in(file, std::ios::binary);
-  if (!in || fs::is_directory(file, error)) throw UsageError(file.string(), "cannot be read");
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
+  try {
+    return detail::read_file(file);
+  } catch (const InvalidArgument& problem) {
+    throw UsageError(problem.field(), problem.detail());
+  }
 }
 
 json parse_json(const std::string& text, const std::string& place) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lab/runs/run_writer.hpp"
 
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -8,6 +10,7 @@
 #include "lab/runs/run_config.hpp"
 #include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
+#include "symport/statistics/quantile.hpp"
 #include "symport/training/mlp_file.hpp"
 
 namespace symport::lab {
@@ -67,7 +70,9 @@ std::string csv(const Trace& trace, TraceLayout layout) {
 
 }  // namespace
 
-std::string json_of(const NetworkResult& result) {
+namespace {
+
+Json json_object(const NetworkResult& result) {
   const NetworkRunSpec& spec = result.spec;
   const RunSummary& summary = result.summary;
   Json json{
@@ -93,6 +98,8 @@ std::string json_of(const NetworkResult& result) {
       {"version", version()},
       {"trace_version", Trace::version},
   };
+  json["train_accuracy"] = json_number(result.train_accuracy);
+  if (!result.class_names.empty()) json["class_names"] = result.class_names;
   if (result.test_samples > 0) {
     json["test"] = {{"samples", result.test_samples},
                     {"loss", json_number(result.test_loss)},
@@ -103,21 +110,45 @@ std::string json_of(const NetworkResult& result) {
   for (const TraceRow& row : trace.rows) rows.push_back(json_row(row, trace.unit));
   json[trace.unit == RowUnit::epoch ? "epochs" : "steps"] = std::move(rows);
   json["teleports"] = json_teleports(result);
-  return json_text(json);
+  return json;
 }
 
-void write_results(const NetworkResult& result, RunDirectory& directory) {
+}  // namespace
+
+std::string json_of(const NetworkResult& result) { return json_text(json_object(result)); }
+
+double median_final_loss(const std::vector<NetworkResult>& results) {
+  std::vector<double> losses;
+  for (const NetworkResult& result : results) {
+    const double loss = result.summary.final_loss;
+    const bool lost = result.summary.status == RunStatus::diverged || std::isnan(loss);
+    losses.push_back(lost ? std::numeric_limits<double>::infinity() : loss);
+  }
+  return median(losses);
+}
+
+std::string json_of_seeds(const std::vector<NetworkResult>& results) {
+  Json runs = Json::array();
+  for (const NetworkResult& result : results) runs.push_back(json_object(result));
+  return json_text({{"median_final_loss", json_number(median_final_loss(results))},
+                    {"runs", std::move(runs)},
+                    {"version", version()}});
+}
+
+void write_results(const NetworkResult& result, RunDirectory& directory,
+                   const std::filesystem::path& folder) {
   ArrayMap model = result.model;
   describe_mlp(model, {result.spec.activation, result.spec.loss});
-  directory.write("model.npz", model);
-  directory.write("trace.csv", csv(result.summary.trace, TraceLayout::training));
-  directory.write("teleports.jsonl", lines_of(json_teleports(result)));
-  directory.write("summary.json", json_of(result));
+  directory.write({{folder / "model.npz", {}, &model},
+                   {folder / "trace.csv", csv(result.summary.trace, TraceLayout::training)},
+                   {folder / "teleports.jsonl", lines_of(json_teleports(result))},
+                   {folder / "summary.json", json_of(result)}});
 }
 
-void write_run(const NetworkResult& result, RunDirectory& directory) {
-  directory.write("config.toml", config_of(result.spec));
-  write_results(result, directory);
+void write_run(const NetworkResult& result, RunDirectory& directory,
+               const std::filesystem::path& folder) {
+  directory.write(folder / "config.toml", config_of(result.spec));
+  write_results(result, directory, folder);
 }
 
 std::string json_of(const FunctionResult& result) {
@@ -150,10 +181,10 @@ std::string json_of(const FunctionResult& result) {
 
 void write_run(const FunctionResult& result, RunDirectory& directory,
                const std::filesystem::path& folder) {
-  directory.write(folder / "config.toml", config_of(result.spec, result.formula));
-  directory.write(folder / "trace.csv", csv(result.summary.trace, TraceLayout::function));
-  directory.write(folder / "teleports.jsonl", lines_of(json_teleports(result.summary)));
-  directory.write(folder / "summary.json", json_of(result));
+  directory.write({{folder / "config.toml", config_of(result.spec, result.formula)},
+                   {folder / "trace.csv", csv(result.summary.trace, TraceLayout::function)},
+                   {folder / "teleports.jsonl", lines_of(json_teleports(result.summary))},
+                   {folder / "summary.json", json_of(result)}});
 }
 
 }  // namespace symport::lab

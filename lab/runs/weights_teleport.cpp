@@ -6,6 +6,7 @@
 
 #include "lab/data/data_cache.hpp"
 #include "lab/options/threads.hpp"
+#include "lab/runs/watched_objective.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/training/mlp_file.hpp"
@@ -45,11 +46,12 @@ Value settled(const char* option, const std::optional<Value>& given,
 }
 
 template <Real Scalar>
-WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMap& arrays) {
+WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMap& arrays,
+                                  const ArrayMap& batch, const std::function<void()>& watch) {
   const StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, spec.weights, *spec.activation);
   const Mlp& network = stored.network;
   const Index outputs = network.width(network.layers());
-  const auto samples = read_samples<Scalar>(spec.batch, {.count = outputs});
+  const auto samples = samples_from_arrays<Scalar>(batch, spec.batch, {.count = outputs});
   const MlpObjective<Scalar> objective = for_option("batch", [&] {
     return MlpObjective<Scalar>(network, *spec.loss, samples.X, targets_of(samples));
   });
@@ -75,7 +77,7 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
     if (const OrbitOrReason<Scalar> orbit = plan.symmetry->orbit(objective, w)) {
       require_fitting_search(plan.spec.how.search, *plan.search, *plan.spec.symmetry, *orbit);
     }
-    return teleport<Scalar>(objective, w,
+    return teleport<Scalar>(WatchedObjective<Scalar>(objective, watch), w,
                             {.symmetry = plan.symmetry.get(),
                              .search = plan.search.get(),
                              .learning_rate = spec.learning_rate->constant(),
@@ -146,15 +148,22 @@ const OptionTable<WeightsTeleportSpec>& weights_teleport_options() {
   return table;
 }
 
-WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked,
+WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& spec,
                                        const std::function<void(const std::string&)>& warn) {
-  WeightsTeleportSpec spec = asked;
   if (spec.weights.empty()) {
     throw OptionError("weights", "missing, allowed is an .npz file with W1, W2, ...");
   }
   if (spec.batch.empty()) {
     throw OptionError("batch", "missing, allowed is an .npz file with X and y or Y");
   }
+  return teleport_arrays(spec, read_npz(spec.weights), read_npz(spec.batch), warn, [] {});
+}
+
+WeightsTeleportResult teleport_arrays(const WeightsTeleportSpec& asked, const ArrayMap& weights,
+                                      const ArrayMap& batch,
+                                      const std::function<void(const std::string&)>& warn,
+                                      const std::function<void()>& watch) {
+  WeightsTeleportSpec spec = asked;
   if (!spec.learning_rate) {
     throw OptionError("lr",
                       "missing, allowed is the learning rate of the steps that will follow, or "
@@ -172,16 +181,15 @@ WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& asked,
   }
   const ThreadScope threads(static_cast<int>(spec.threads));
   tell_of_fewer_threads(threads, warn);
-  const ArrayMap arrays = read_npz(spec.weights);
-  const MlpDescription own = mlp_description(arrays, spec.weights);
+  const MlpDescription own = mlp_description(weights, spec.weights);
   spec.activation =
       settled("activation", spec.activation, own.activation, spec.weights, activation_names());
   spec.loss = settled("loss", spec.loss, own.loss, spec.weights,
                       "half_sum_squares, mean_squares or cross_entropy, with :sum or :mean");
-  if (!spec.precision) spec.precision = precision_of(arrays);
+  if (!spec.precision) spec.precision = precision_of(weights);
   WeightsTeleportResult result = *spec.precision == Precision::float32
-                                     ? teleport_in<float>(spec, arrays)
-                                     : teleport_in<double>(spec, arrays);
+                                     ? teleport_in<float>(spec, weights, batch, watch)
+                                     : teleport_in<double>(spec, weights, batch, watch);
   describe_mlp(result.model, {*spec.activation, *spec.loss});
   return result;
 }

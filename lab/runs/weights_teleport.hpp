@@ -48,5 +48,11 @@ struct WeightsTeleportResult {
 /// Throws OptionError; an InvalidArgument names the file.
 WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& spec,
                                        const std::function<void(const std::string&)>& warn);
+/// The same of arrays; `weights` and `batch` of the specification name them in messages. `watch` is
+/// called between evaluations; what it throws ends the teleport.
+WeightsTeleportResult teleport_arrays(const WeightsTeleportSpec& spec, const ArrayMap& weights,
+                                      const ArrayMap& batch,
+                                      const std::function<void(const std::string&)>& warn,
+                                      const std::function<void()>& watch);
 
 }  // namespace symport::lab

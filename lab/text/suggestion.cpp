@@ -34,6 +34,13 @@ constexpr std::size_t longest_word = 64;
 
 std::string nearest_name(std::string_view text, const std::vector<std::string>& names) {
   if (text.empty() || text.size() > longest_word) return {};
+  // A word that was cut short is more likely than one that was mistyped.
+  std::string shortest;
+  for (const std::string& name : names) {
+    const bool longer = name.starts_with(text) && text.find_first_not_of('-') != text.npos;
+    if (longer && (shortest.empty() || name.size() < shortest.size())) shortest = name;
+  }
+  if (!shortest.empty()) return shortest;
   std::string nearest;
   std::size_t smallest = longest_word;
   for (const std::string& name : names) {
@@ -44,11 +51,7 @@ std::string nearest_name(std::string_view text, const std::vector<std::string>& 
       nearest = name;
     }
   }
-  if (!nearest.empty()) return nearest;
-  const auto begins = [&](const std::string& name) { return name.starts_with(text); };
-  const auto first = std::find_if(names.begin(), names.end(), begins);
-  const bool only = first != names.end() && std::none_of(first + 1, names.end(), begins);
-  return only ? *first : std::string{};
+  return nearest;
 }
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names) {

@@ -39,6 +39,10 @@ Matrix inverse(const Matrix& A) { return A.partialPivLu().inverse(); }
 
 double determinant(const Matrix& A) { return A.partialPivLu().determinant(); }
 
+Matrix pseudo_inverse(const Matrix& A) {
+  return A.completeOrthogonalDecomposition().pseudoInverse();
+}
+
 Matrix orthogonal_factor(const Matrix& A) {
   const Eigen::HouseholderQR<Matrix> qr(A);
   Matrix Q = qr.householderQ() * Matrix::Identity(A.rows(), std::min(A.rows(), A.cols()));

@@ -34,6 +34,9 @@ Matrix solve(const Matrix& A, const Matrix& B);
 Matrix inverse(const Matrix& A);
 double determinant(const Matrix& A);
 
+/// Of any shape and rank (complete orthogonal decomposition).
+Matrix pseudo_inverse(const Matrix& A);
+
 /// Q of A = Q R with the diagonal of R positive, so that Q is a continuous function of A.
 Matrix orthogonal_factor(const Matrix& A);
 

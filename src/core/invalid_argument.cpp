@@ -5,8 +5,11 @@ namespace symport {
 
 InvalidArgument::InvalidArgument(std::string field, const std::string& found,
                                  const std::string& allowed)
-    : std::invalid_argument(field + ": found " + found + ", allowed is " + allowed),
+    : InvalidArgument(std::move(field), "found " + found + ", allowed is " + allowed) {}
+
+InvalidArgument::InvalidArgument(std::string field, std::string detail)
+    : std::invalid_argument(field + ": " + detail),
       field_(std::move(field)),
-      detail_("found " + found + ", allowed is " + allowed) {}
+      detail_(std::move(detail)) {}
 
 }  // namespace symport

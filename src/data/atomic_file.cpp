@@ -2,6 +2,7 @@
 #include "symport/data/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,9 +36,20 @@ fs::path directory_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
+/// 0, or the error: EEXIST when there is a file of the new name.
+int rename_to_free_name(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // A file system that does not know this can link.
+  if (::link(from.c_str(), to.c_str()) != 0) return errno;
+  ::unlink(from.c_str());
+  return 0;
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(const fs::path& target) : target_(target), real_(target) {
+AtomicFile::AtomicFile(const fs::path& target, Existing existing)
+    : target_(target), real_(target), existing_(existing) {
   std::error_code missing;
   if (fs::path followed = fs::canonical(target, missing); !missing) real_ = std::move(followed);
 
@@ -76,13 +88,28 @@ void AtomicFile::write(std::string_view bytes) {
   }
 }
 
-void AtomicFile::commit() {
-  if (descriptor_ < 0) throw std::logic_error("AtomicFile::commit twice");
+void AtomicFile::flush() {
+  if (descriptor_ < 0) throw std::logic_error("AtomicFile::flush twice or after commit");
   if (::fsync(descriptor_) != 0) fail("flushing to the disk", errno);
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) fail("closing", errno);
-  if (::rename(temporary_.c_str(), real_.c_str()) != 0) fail("renaming the finished file", errno);
+}
+
+void AtomicFile::commit() {
+  if (temporary_.empty()) throw std::logic_error("AtomicFile::commit twice");
+  if (descriptor_ >= 0) flush();
+  int error = 0;
+  if (existing_ == Existing::keep) {
+    error = rename_to_free_name(temporary_, real_);
+    if (error == EEXIST) {
+      throw InvalidArgument(target_.string(), "a file that was put there in the meantime",
+                            "a name that is free");
+    }
+  } else if (::rename(temporary_.c_str(), real_.c_str()) != 0) {
+    error = errno;
+  }
+  if (error != 0) fail("renaming the finished file", error);
   temporary_.clear();
   flush_directory(directory_of(real_));
 }
@@ -115,8 +142,8 @@ bool is_temporary_file(const fs::path& path) {
          whole(numbers.substr(dash + 1));
 }
 
-void write_file(const fs::path& target, std::string_view bytes) {
-  AtomicFile file(target);
+void write_file(const fs::path& target, std::string_view bytes, Existing existing) {
+  AtomicFile file(target, existing);
   file.write(bytes);
   file.commit();
 }

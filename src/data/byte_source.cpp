@@ -38,14 +38,18 @@ void MemorySource::expect_end() {
   }
 }
 
-FileSource::FileSource(const std::filesystem::path& path)
-    : field_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+FileSource::FileSource(const std::filesystem::path& path) : field_(path.string()) {
+  // Without O_NONBLOCK, opening a pipe waits for somebody who writes to it.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor_ < 0) fail_reading(path, errno);
   struct stat status {};
-  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
-    regular_ = true;
-    rest_ = static_cast<std::size_t>(status.st_size);
+  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw InvalidArgument(field_,
+                          S_ISDIR(status.st_mode) ? "a directory" : "a pipe, device or socket",
+                          "a regular file");
   }
+  rest_ = static_cast<std::size_t>(status.st_size);
 }
 
 FileSource::~FileSource() { ::close(descriptor_); }
@@ -61,7 +65,7 @@ std::string FileSource::read_all() {
   std::string bytes;
   std::size_t length = 0;
   do {
-    // One byte more than a regular file has, so that its end is seen without growing.
+    // One byte more than the file has, so that its end is seen without growing.
     bytes.resize(std::max({2 * length, rest_ + 1, smallest}));
     length += read(std::span(bytes).subspan(length));
   } while (length == bytes.size());

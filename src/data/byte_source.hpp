@@ -43,16 +43,16 @@ class MemorySource final : public ByteSource {
   std::string field_;
 };
 
-/// A file, read as it is asked for. Throws InvalidArgument with the path and the system's reason.
+/// A regular file, read as it is asked for. Throws InvalidArgument with the path and the system's
+/// reason, or when it is a directory, pipe, device or socket: to read those, or only to open them,
+/// could take for ever.
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::filesystem::path& path);
   ~FileSource() override;
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
-  /// Whether it is a regular file, not a pipe or device.
-  bool regular() const { return regular_; }
-  /// Whether a regular file begins with these bytes; nothing is consumed.
+  /// Whether it begins with these bytes; nothing is consumed.
   bool starts_with(std::string_view bytes) const;
   /// Everything that is left.
   std::string read_all();
@@ -63,8 +63,7 @@ class FileSource final : public ByteSource {
  private:
   std::string field_;
   int descriptor_;
-  bool regular_ = false;
-  std::size_t rest_ = 0;  ///< of a regular file; others do not say
+  std::size_t rest_ = 0;
 };
 
 enum class Compression { raw_deflate, gzip };

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "symport/data/csv.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <set>
 
 #include "data/input.hpp"
 #include "symport/core/invalid_argument.hpp"
@@ -21,7 +25,8 @@ std::string_view trimmed(std::string_view text) {
 
 class CsvParser {
  public:
-  CsvParser(std::string_view text, const std::string& name) : rest_(text), name_(name) {
+  CsvParser(std::string_view text, const std::string& name, const std::string& label)
+      : rest_(text), name_(name), label_(label) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
   }
@@ -31,13 +36,23 @@ class CsvParser {
     table.columns = header();
     const std::size_t width = table.columns.size();
     std::vector<double> values;
+    const auto label = std::find(table.columns.begin(), table.columns.end(), label_);
+    const auto words = static_cast<std::size_t>(label - table.columns.begin());
     while (!rest_.empty()) {
       const std::vector<std::string_view> fields = next_line();
       if (fields.size() != width) {
         refuse(std::to_string(fields.size()) + " fields",
                std::to_string(width) + ", as in the first line");
       }
-      for (std::size_t i = 0; i < width; ++i) values.push_back(number(fields[i], table.columns[i]));
+      for (std::size_t i = 0; i < width; ++i) {
+        if (i == words) {
+          if (fields[i].empty()) refuse_field(fields[i], table.columns[i], "a class");
+          table.words.emplace_back(fields[i]);
+          values.push_back(parsed(fields[i]).value_or(std::nan("")));
+        } else {
+          values.push_back(number(fields[i], table.columns[i]));
+        }
+      }
     }
     if (values.empty()) throw InvalidArgument(name_, "no lines of numbers", "at least one");
     const auto cols = static_cast<Index>(width);
@@ -104,71 +119,139 @@ class CsvParser {
     line.remove_prefix(close + 1);
     const std::size_t comma = std::min(line.find(','), line.size());
     if (!trimmed(line.substr(0, comma)).empty()) {
-      refuse("text behind the quoted field " + detail::quoted(field), "a comma there");
+      refuse("text after the quoted field " + detail::quoted(field), "a comma there");
     }
     line.remove_prefix(comma);
     return trimmed(field);
   }
 
-  double number(std::string_view field, const std::string& column) const {
+  [[noreturn]] void refuse_field(std::string_view field, const std::string& column,
+                                 const std::string& allowed) const {
+    refuse((field.empty() ? "no value" : detail::quoted(field)) + " in column " +
+               detail::quoted(column),
+           allowed);
+  }
+
+  static std::optional<double> parsed(std::string_view field) {
     double value = 0.0;
     const char* last = field.data() + field.size();
     // Unlike what people type, from_chars knows no leading plus sign.
     const char* first = field.data() + (field.starts_with('+') && !field.starts_with("+-") ? 1 : 0);
     const auto [end, error] = std::from_chars(first, last, value);
-    if (error != std::errc() || end != last || !std::isfinite(value)) {
-      refuse((field.empty() ? "no value" : detail::quoted(field)) + " in column " +
-                 detail::quoted(column),
-             "a finite number");
-    }
+    if (error != std::errc() || end != last || !std::isfinite(value)) return std::nullopt;
     return value;
+  }
+
+  double number(std::string_view field, const std::string& column) const {
+    const std::optional<double> value = parsed(field);
+    if (!value) refuse_field(field, column, "a finite number");
+    return *value;
   }
 
   std::string_view rest_;
   const std::string& name_;
+  const std::string& label_;
   std::size_t line_ = 0;
 };
 
-}  // namespace
-
-CsvTable parse_csv(std::string_view text, const std::string& name) {
-  return CsvParser(text, name).parse();
-}
-
-CsvTable read_csv(const std::filesystem::path& path) {
-  return parse_csv(detail::read_file(path), path.string());
-}
-
-SampleSet<> samples_from_csv(const CsvTable& table, const std::string& label,
-                             const std::string& file, const ClassRange& range) {
-  const auto found = std::find(table.columns.begin(), table.columns.end(), label);
+/// Where the column is. Throws InvalidArgument where there is none, or nothing else.
+Index column_of(const CsvTable& table, const std::string& name, const std::string& file) {
+  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
   if (found == table.columns.end()) {
     std::string names;
     for (const std::string& column : table.columns) names += ", " + detail::quoted(column);
-    throw InvalidArgument(file, "no column " + detail::quoted(label), "one of " + names.substr(2));
+    throw InvalidArgument(file, "no column " + detail::quoted(name), "one of " + names.substr(2));
   }
   if (table.columns.size() < 2) {
-    throw InvalidArgument(file, "no column but " + detail::quoted(label), "at least one feature");
+    throw InvalidArgument(file, "no column but " + detail::quoted(name), "at least one feature");
   }
-  const Index column = found - table.columns.begin();
-  constexpr double exact_integers = 0x1p53;
-  const double below = range.count > 0 ? static_cast<double>(range.count) : exact_integers;
+  return found - table.columns.begin();
+}
 
-  SampleSet<> samples;
+/// All columns but one, as features x samples.
+Matrix features_without(const CsvTable& table, Index column) {
+  const Index right = table.values.cols() - column - 1;
+  Matrix X(table.values.cols() - 1, table.values.rows());
+  X.topRows(column) = table.values.leftCols(column).transpose();
+  X.bottomRows(right) = table.values.rightCols(right).transpose();
+  return X;
+}
+
+std::string line_of(const std::string& file, Index row) {
+  return file + ", line " + std::to_string(row + 2);
+}
+
+std::vector<Index> numbered_classes(const CsvTable& table, Index column, const std::string& file,
+                                    const ClassRange& range) {
+  const auto largest = static_cast<double>(range.largest());
+  std::vector<Index> classes;
   for (Index i = 0; i < table.values.rows(); ++i) {
     const double value = table.values(i, column);
-    if (value < 0 || value >= below || value != std::floor(value)) {
-      throw InvalidArgument(file + ", line " + std::to_string(i + 2),
-                            std::to_string(value) + " in column " + detail::quoted(label),
-                            range.count > 0 ? "a class, 0 to " + std::to_string(range.count - 1)
-                                            : "a class, 0, 1, ...");
+    if (value < 0 || value > largest || value != std::floor(value)) {
+      const std::string name = table.columns[static_cast<std::size_t>(column)];
+      throw InvalidArgument(line_of(file, i),
+                            fmt::format("{} in column {}", value, detail::quoted(name)),
+                            range.count > 0 ? fmt::format("a class, 0 to {}", range.count - 1)
+                                            : "a class, 0, 1, ..., or a word");
     }
-    samples.classes.push_back(static_cast<Index>(value));
+    classes.push_back(static_cast<Index>(value));
   }
-  const Index right = table.values.cols() - column - 1;
-  samples.X.resize(table.values.cols() - 1, table.values.rows());
-  samples.X.topRows(column) = table.values.leftCols(column).transpose();
-  samples.X.bottomRows(right) = table.values.rightCols(right).transpose();
+  return classes;
+}
+
+std::vector<Index> named_classes(const CsvTable& table, const std::string& file,
+                                 const std::vector<std::string>& names) {
+  std::vector<Index> classes;
+  for (std::size_t i = 0; i < table.words.size(); ++i) {
+    const auto found = std::find(names.begin(), names.end(), table.words[i]);
+    if (found == names.end()) {
+      std::string known;
+      for (const std::string& name : names) known += ", " + detail::quoted(name);
+      throw InvalidArgument(line_of(file, static_cast<Index>(i)),
+                            "the class " + detail::quoted(table.words[i]),
+                            "one of " + known.substr(2));
+    }
+    classes.push_back(found - names.begin());
+  }
+  return classes;
+}
+
+}  // namespace
+
+CsvTable parse_csv(std::string_view text, const std::string& name, const std::string& label) {
+  return CsvParser(text, name, label).parse();
+}
+
+CsvTable read_csv(const std::filesystem::path& path, const std::string& label) {
+  return parse_csv(detail::read_file(path), path.string(), label);
+}
+
+SampleSet<> samples_from_csv(const CsvTable& table, const std::string& label,
+                             const std::string& file, const ClassRange& range,
+                             const std::vector<std::string>& class_names) {
+  const Index column = column_of(table, label, file);
+  SampleSet<> samples;
+  samples.X = features_without(table, column);
+  const bool words = table.values.col(column).array().isNaN().any();
+  if (!words && class_names.empty()) {
+    samples.classes = numbered_classes(table, column, file, range);
+    return samples;
+  }
+  samples.class_names = class_names;
+  if (class_names.empty()) {
+    const std::set<std::string> sorted(table.words.begin(), table.words.end());
+    samples.class_names.assign(sorted.begin(), sorted.end());
+  }
+  samples.classes = named_classes(table, file, samples.class_names);
+  return samples;
+}
+
+SampleSet<> regression_from_csv(const CsvTable& table, const std::string& target,
+                                const std::string& file) {
+  const Index column = column_of(table, target, file);
+  SampleSet<> samples;
+  samples.X = features_without(table, column);
+  samples.Y = table.values.col(column).transpose();
   return samples;
 }
 

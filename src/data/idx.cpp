@@ -102,7 +102,7 @@ Array parse_idx(std::string_view bytes, const std::string& name) {
 
 Array read_idx(const std::filesystem::path& path) {
   detail::FileSource source(path);
-  if (!source.regular() || source.starts_with(gzip_magic)) {
+  if (source.starts_with(gzip_magic)) {
     return parse_idx(source.read_all(), path.string());
   }
   return read_source(source, path.string());

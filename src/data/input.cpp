@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <system_error>
 
 #include "data/byte_source.hpp"
@@ -11,9 +12,9 @@
 namespace symport::detail {
 
 void fail_reading(const std::filesystem::path& path, int error) {
-  throw InvalidArgument(path.string(),
-                        "the error \"" + std::generic_category().message(error) + "\" on reading",
-                        "a file that can be read");
+  if (error == ENOENT) throw InvalidArgument(path.string(), "no such file");
+  if (error == EISDIR) throw InvalidArgument(path.string(), "a directory, not a file");
+  throw InvalidArgument(path.string(), "cannot be read: " + std::generic_category().message(error));
 }
 
 std::string read_file(const std::filesystem::path& path) {

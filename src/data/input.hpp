@@ -7,7 +7,7 @@
 
 namespace symport::detail {
 
-/// All bytes of a file or pipe. Throws InvalidArgument with the path and the system's reason.
+/// All bytes of a regular file, see FileSource.
 std::string read_file(const std::filesystem::path& path);
 
 /// Throws the InvalidArgument that says so. `error` is an errno.

@@ -17,6 +17,21 @@ void require_float(const Array& array, const std::string& field) {
   }
 }
 
+/// What to say where shapes do not fit but would if all weights were transposed.
+std::string transposed_hint(const ArrayMap& arrays) {
+  const Array* before = nullptr;
+  for (int m = 1;; ++m) {
+    const auto W = arrays.find("W" + std::to_string(m)), b = arrays.find("b" + std::to_string(m));
+    if (W == arrays.end()) break;
+    const std::vector<Index>& shape = W->second.shape;
+    if (shape.size() != 2) return "";
+    if (before != nullptr && before->shape[1] != shape[0]) return "";
+    if (b != arrays.end() && b->second.shape != std::vector<Index>{shape[1]}) return "";
+    before = &W->second;
+  }
+  return "; weights are outputs x inputs, and yours look transposed: store W1.T, W2.T, ...";
+}
+
 }  // namespace
 
 template <Real Scalar>
@@ -33,9 +48,10 @@ std::vector<LayerWeights<Scalar>> model_from_arrays(const ArrayMap& arrays,
     require_float(found->second, field);
     LayerWeights<Scalar> layer{detail::finite_matrix<Scalar>(found->second, field, "out x in"), {}};
     if (!layers.empty() && layer.W.cols() != layers.back().W.rows()) {
-      throw InvalidArgument(
-          field, "shape " + shape_string(found->second.shape),
-          std::to_string(layers.back().W.rows()) + " columns, the rows of the layer before it");
+      throw InvalidArgument(field, "shape " + shape_string(found->second.shape),
+                            std::to_string(layers.back().W.rows()) +
+                                " columns, the rows of the layer before it" +
+                                transposed_hint(arrays));
     }
     if (biases) {
       const std::string bias_field = detail::array_field(file, "b" + number);
@@ -46,8 +62,9 @@ std::vector<LayerWeights<Scalar>> model_from_arrays(const ArrayMap& arrays,
       require_float(bias->second, bias_field);
       layer.b = detail::finite_vector<Scalar>(bias->second, bias_field);
       if (layer.b.size() != layer.W.rows()) {
-        throw InvalidArgument(bias_field, "shape " + shape_string(bias->second.shape),
-                              shape_string({layer.W.rows()}) + ", the rows of W" + number);
+        throw InvalidArgument(
+            bias_field, "shape " + shape_string(bias->second.shape),
+            shape_string({layer.W.rows()}) + ", the rows of W" + number + transposed_hint(arrays));
       }
     }
     used.insert("W" + number);

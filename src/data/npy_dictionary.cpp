@@ -13,21 +13,18 @@ namespace symport::detail {
 
 namespace {
 
-constexpr std::array all_dtypes = {DType::f4, DType::f8, DType::i4, DType::i8, DType::u1};
-
-std::uint64_t item_size(DType dtype) {
-  switch (dtype) {
-    case DType::f4:
-    case DType::i4:
-      return 4;
-    case DType::f8:
-    case DType::i8:
-      return 8;
-    case DType::u1:
-      return 1;
-  }
-  return 0;
-}
+struct FileTypeEntry {
+  FileType type;
+  std::string_view name;
+  std::size_t bytes;
+};
+constexpr std::array file_types = {
+    FileTypeEntry{FileType::f2, "<f2", 2}, FileTypeEntry{FileType::f4, "<f4", 4},
+    FileTypeEntry{FileType::f8, "<f8", 8}, FileTypeEntry{FileType::i1, "|i1", 1},
+    FileTypeEntry{FileType::i2, "<i2", 2}, FileTypeEntry{FileType::i4, "<i4", 4},
+    FileTypeEntry{FileType::i8, "<i8", 8}, FileTypeEntry{FileType::u1, "|u1", 1},
+    FileTypeEntry{FileType::u2, "<u2", 2}, FileTypeEntry{FileType::u4, "<u4", 4},
+    FileTypeEntry{FileType::u8, "<u8", 8}, FileTypeEntry{FileType::b1, "|b1", 1}};
 
 /// Reads the few Python literals that NumPy writes: a dictionary of strings, booleans and a tuple
 /// of integers. Anything else is an error, and nothing is ever evaluated.
@@ -36,15 +33,15 @@ class DictionaryParser {
   DictionaryParser(std::string_view text, const std::string& field) : text_(text), field_(field) {}
 
   NpyHeader parse() {
-    std::optional<DType> dtype;
+    std::optional<FileType> type;
     std::optional<Order> order;
     std::optional<std::vector<Index>> shape;
     expect('{');
     while (!accept('}')) {
       const std::string_view key = string();
       expect(':');
-      if (key == "descr" && !dtype) {
-        dtype = descr();
+      if (key == "descr" && !type) {
+        type = descr();
       } else if (key == "fortran_order" && !order) {
         order = boolean() ? Order::fortran : Order::c;
       } else if (key == "shape" && !shape) {
@@ -55,12 +52,12 @@ class DictionaryParser {
       if (!accept(',') && peek() != '}') refuse();
     }
     if (peek() != '\0' || at_ < text_.size()) refuse();
-    if (!dtype || !order || !shape) refuse("a missing key");
+    if (!type || !order || !shape) refuse("a missing key");
 
-    NpyHeader header{*dtype, *order, std::move(*shape), 0, 0};
+    NpyHeader header{*type, *order, std::move(*shape), 0, 0};
     const std::optional<Index> count = element_count(header.shape);
-    if (!count || __builtin_mul_overflow(static_cast<std::uint64_t>(*count),
-                                         item_size(header.dtype), &header.bytes)) {
+    if (!count || __builtin_mul_overflow(static_cast<std::uint64_t>(*count), size_of(header.type),
+                                         &header.bytes)) {
       throw InvalidArgument(field_, "shape " + shape_string(header.shape),
                             "a number of values that fits the memory");
     }
@@ -100,15 +97,17 @@ class DictionaryParser {
     return value;
   }
 
-  DType descr() {
-    const std::string allowed = "one of <f4, <f8, <i4, <i8, |u1";
+  FileType descr() {
+    const std::string allowed =
+        "numbers: float16 to float64, int8 to int64, uint8 to uint64 or bool, little-endian";
     if (peek() == '[') throw InvalidArgument(field_, "a structured dtype", allowed);
     const std::string_view name = string();
-    for (const DType dtype : all_dtypes) {
-      if (name == to_string(dtype)) return dtype;
+    for (const FileTypeEntry& entry : file_types) {
+      if (name == entry.name) return entry.type;
     }
     std::string kind = "dtype " + quoted(name);
     if (name == "|O") kind += ", Python objects (pickled)";
+    if (name.starts_with("<U") || name.starts_with("|S")) kind += ", text";
     if (name.starts_with('>')) kind += ", which is big-endian";
     throw InvalidArgument(field_, kind, allowed);
   }
@@ -156,6 +155,11 @@ class DictionaryParser {
 };
 
 }  // namespace
+
+std::string_view to_string(FileType type) {
+  return file_types[static_cast<std::size_t>(type)].name;
+}
+std::size_t size_of(FileType type) { return file_types[static_cast<std::size_t>(type)].bytes; }
 
 NpyHeader parse_npy_dictionary(std::string_view text, const std::string& field) {
   return DictionaryParser(text, field).parse();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "data/npy_format.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "data/array_check.hpp"
@@ -37,27 +40,82 @@ std::uint64_t little_endian(std::string_view bytes) {
   return value;
 }
 
+/// IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction.
+float half_to_float(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  float size = 0.0f;
+  if (exponent == 0x1f) {
+    size = fraction == 0 ? std::numeric_limits<float>::infinity()
+                         : std::numeric_limits<float>::quiet_NaN();
+  } else if (exponent == 0) {
+    size = std::ldexp(static_cast<float>(fraction), -24);
+  } else {
+    size = std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
 template <class Value>
-Array::Values values_of(ByteSource& source, const NpyHeader& header, const std::string& field) {
+std::vector<Value> read_or_refuse(ByteSource& source, const NpyHeader& header,
+                                  const std::string& field) {
   auto values = read_values<Value>(source, header.count);
   if (!values) truncated(field, "the values of shape " + shape_string(header.shape));
   return std::move(*values);
 }
 
+template <class Value>
 Array::Values values_of(ByteSource& source, const NpyHeader& header, const std::string& field) {
-  switch (header.dtype) {
-    case DType::f4:
+  return read_or_refuse<Value>(source, header, field);
+}
+
+/// Values of one type as those of another that has them all.
+template <class Stored, class Value, class Convert>
+Array::Values converted(ByteSource& source, const NpyHeader& header, const std::string& field,
+                        const Convert& convert) {
+  const std::vector<Stored> stored = read_or_refuse<Stored>(source, header, field);
+  std::vector<Value> values(stored.size());
+  std::transform(stored.begin(), stored.end(), values.begin(), convert);
+  return values;
+}
+
+Array::Values values_of(ByteSource& source, const NpyHeader& header, const std::string& field) {
+  const auto as_they_are = [](auto value) { return static_cast<std::int32_t>(value); };
+  switch (header.type) {
+    case FileType::f2:
+      return converted<std::uint16_t, float>(source, header, field, half_to_float);
+    case FileType::f4:
       return values_of<float>(source, header, field);
-    case DType::f8:
+    case FileType::f8:
       return values_of<double>(source, header, field);
-    case DType::i4:
+    case FileType::i1:
+      return converted<std::int8_t, std::int32_t>(source, header, field, as_they_are);
+    case FileType::i2:
+      return converted<std::int16_t, std::int32_t>(source, header, field, as_they_are);
+    case FileType::i4:
       return values_of<std::int32_t>(source, header, field);
-    case DType::i8:
+    case FileType::i8:
       return values_of<std::int64_t>(source, header, field);
-    case DType::u1:
+    case FileType::u1:
       return values_of<std::uint8_t>(source, header, field);
+    case FileType::u2:
+      return converted<std::uint16_t, std::int32_t>(source, header, field, as_they_are);
+    case FileType::u4:
+      return converted<std::uint32_t, std::int64_t>(
+          source, header, field, [](std::uint32_t value) { return std::int64_t{value}; });
+    case FileType::u8:
+      return converted<std::uint64_t, std::int64_t>(
+          source, header, field, [&](std::uint64_t value) {
+            if (value > std::numeric_limits<std::int64_t>::max()) {
+              throw InvalidArgument(field, "the number " + std::to_string(value),
+                                    "numbers below 2^63");
+            }
+            return static_cast<std::int64_t>(value);
+          });
+    case FileType::b1:
+      return converted<std::uint8_t, std::uint8_t>(
+          source, header, field, [](std::uint8_t value) { return std::uint8_t{value != 0}; });
   }
-  throw std::logic_error("DType out of range");
+  throw std::logic_error("FileType out of range");
 }
 
 }  // namespace
@@ -89,7 +147,7 @@ Array read_npy_source(ByteSource& source, std::uint64_t total, const std::string
     throw InvalidArgument(field,
                           std::to_string(present) + " bytes of values for shape " +
                               shape_string(header.shape) + " of " +
-                              std::string(to_string(header.dtype)),
+                              std::string(to_string(header.type)),
                           std::to_string(header.bytes) + " bytes");
   }
   Array::Values values = values_of(source, header, field);

@@ -10,9 +10,14 @@
 
 namespace symport::detail {
 
+/// The element types of files: those of arrays, and those that are converted.
+enum class FileType { f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, b1 };
+std::string_view to_string(FileType type);  ///< as NumPy writes it
+std::size_t size_of(FileType type);         ///< in bytes
+
 /// What the header of an `.npy` file says.
 struct NpyHeader {
-  DType dtype = DType::f8;
+  FileType type = FileType::f8;
   Order order = Order::c;
   std::vector<Index> shape;
   Index count = 0;          ///< product of the shape

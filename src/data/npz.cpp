@@ -30,6 +30,16 @@ void require_name(std::string_view name, const std::string& file) {
   }
 }
 
+[[noreturn]] void refuse_torch_file(const std::string& file) {
+  throw InvalidArgument(
+      file,
+      "this is a PyTorch file; export its tensors with NumPy first:\n"
+      "  import numpy, torch\n"
+      "  state = torch.load('model.pt')  # of two torch.nn.Linear layers, for example\n"
+      "  numpy.savez('model.npz', W1=state['0.weight'], b1=state['0.bias'],\n"
+      "              W2=state['2.weight'], b2=state['2.bias'])");
+}
+
 Array read_entry(const detail::ZipEntry& entry, const std::string& field) {
   std::unique_ptr<detail::ByteSource> contents;
   if (entry.deflated) {
@@ -55,8 +65,11 @@ ArrayMap read_npz(const std::filesystem::path& path) {
 
 ArrayMap parse_npz(std::string_view bytes, const std::string& name) {
   ArrayMap arrays;
+  constexpr std::string_view old_torch_file = "\x80\x02\x8a\x0a";  // pickle 2, then torch's number
+  if (bytes.starts_with(old_torch_file)) refuse_torch_file(name);
   for (const detail::ZipEntry& entry : detail::read_zip(bytes, name)) {
     if (!entry.name.ends_with(suffix)) {
+      if (entry.name.ends_with("/data.pkl")) refuse_torch_file(name);
       throw InvalidArgument(name, "the entry " + detail::quoted(entry.name),
                             "names that end in .npy");
     }
@@ -69,15 +82,19 @@ ArrayMap parse_npz(std::string_view bytes, const std::string& name) {
 
 void write_npz(const std::filesystem::path& path, const ArrayMap& arrays,
                const NpzOptions& options) {
-  for (const auto& [name, array] : arrays) require_name(name, path.string());
-  AtomicFile file(path);
-  detail::ZipWriter zip(file, path.string());
+  AtomicFile file(path, options.existing);
+  write_npz(file, arrays, options);
+  file.commit();
+}
+
+void write_npz(AtomicFile& file, const ArrayMap& arrays, const NpzOptions& options) {
+  for (const auto& [name, array] : arrays) require_name(name, file.target().string());
+  detail::ZipWriter zip(file, file.target().string());
   for (const auto& [name, array] : arrays) {
     zip.add(name + std::string(suffix), detail::npy_header(array), detail::value_bytes(array),
             options.deflate);
   }
   zip.finish();
-  file.commit();
 }
 
 }  // namespace symport

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "symport/data/sample_set.hpp"
 
-#include <limits>
-
 #include "data/array_check.hpp"
 #include "data/input.hpp"
 #include "symport/core/invalid_argument.hpp"
@@ -23,22 +21,21 @@ std::vector<Index> read_classes(const Array& array, const ClassRange& range,
                                 const std::string& field) {
   if (array.dtype() == DType::f4 || array.dtype() == DType::f8) {
     throw InvalidArgument(field, "dtype " + std::string(to_string(array.dtype())),
-                          "integer classes, <i4, <i8 or |u1");
+                          "integer classes, 0, 1, 2, ...; numbers to be predicted are called Y");
   }
   if (array.shape.size() != 1) {
     throw InvalidArgument(field, "shape " + shape_string(array.shape), "one dimension");
   }
-  const Index count = range.count > 0 ? range.count : std::numeric_limits<Index>::max();
   std::vector<Index> classes;
   const auto append = [&](const auto& values) {
     classes.reserve(values.size());
     for (const auto value : values) {
       const auto label = static_cast<Index>(value);
-      if (label < 0 || label >= count) {
+      if (label < 0 || label > range.largest()) {
         throw InvalidArgument(
             field,
             "class " + std::to_string(label) + " at [" + std::to_string(classes.size()) + "]",
-            range.count > 0 ? "0 to " + std::to_string(range.count - 1) : "0, 1, 2, ...");
+            "0 to " + std::to_string(range.largest()));
       }
       classes.push_back(label);
     }
@@ -76,7 +73,9 @@ SampleSet<Scalar> samples_from_arrays(const ArrayMap& arrays, const std::string&
     samples.classes = read_classes(classes->second, range, field("y"));
   } else {
     require_samples(targets->second, samples.samples(), field("Y"));
-    samples.Y = detail::finite_matrix<Scalar>(targets->second, field("Y"), "samples x outputs");
+    Array outputs = targets->second;
+    if (outputs.shape.size() == 1) outputs.shape.push_back(1);
+    samples.Y = detail::finite_matrix<Scalar>(outputs, field("Y"), "samples x outputs");
     samples.Y.transposeInPlace();
   }
   return samples;

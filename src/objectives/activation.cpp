@@ -11,6 +11,7 @@
 
 #include "objectives/activation_functions.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "symport/core/same_name.hpp"
 
 // The entries of the loop that follows do not depend on each other. clang takes no hint here: it
 // warns where it does not vectorise, as at -O1.
@@ -106,8 +107,8 @@ Activation::Activation(Kind kind, double parameter) : kind_(kind), parameter_(pa
 Activation Activation::parse(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const auto* entry =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  const auto* entry = std::find_if(entries.begin(), entries.end(),
+                                   [&](const Entry& e) { return same_name(e.name, name); });
   if (entry == entries.end()) {
     throw InvalidArgument("activation", std::string(text), std::string(allowed_names));
   }
@@ -118,7 +119,7 @@ Activation Activation::parse(std::string_view text) {
       std::from_chars(digits.data(), digits.data() + digits.size(), parameter);
   if (error != std::errc{} || end != digits.data() + digits.size() || parameter == 0.0) {
     throw InvalidArgument("activation", std::string(text),
-                          "a number other than 0 behind the colon, as in leaky_relu:0.1");
+                          "a number other than 0 after the colon, as in leaky_relu:0.1");
   }
   return Activation(entry->kind, parameter);
 }

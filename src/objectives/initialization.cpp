@@ -5,6 +5,7 @@
 #include <string>
 
 #include "symport/core/invalid_argument.hpp"
+#include "symport/core/same_name.hpp"
 
 namespace symport {
 
@@ -25,7 +26,7 @@ std::string_view to_string(Initialization initialization) {
 Initialization parse_initialization(std::string_view text) {
   for (const Initialization each :
        {Initialization::fan_in, Initialization::unit, Initialization::he, Initialization::glorot}) {
-    if (text == to_string(each)) return each;
+    if (same_name(text, to_string(each))) return each;
   }
   throw InvalidArgument("init", std::string(text), "fan_in, unit, he or glorot");
 }

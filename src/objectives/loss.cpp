@@ -7,13 +7,15 @@
 #include <cmath>
 
 #include "symport/core/invalid_argument.hpp"
+#include "symport/core/same_name.hpp"
 
 namespace symport {
 
 namespace {
 
 constexpr std::string_view allowed_names =
-    "half_sum_squares, mean_squares or cross_entropy, with :sum or :mean over the samples";
+    "half_sum_squares, mean_squares or cross_entropy, with :sum or :mean over the samples; mse is "
+    "mean_squares:mean";
 
 std::string_view to_string(Loss::Kind kind) {
   switch (kind) {
@@ -42,11 +44,12 @@ Loss::Loss(Kind kind)
 Loss Loss::parse(std::string_view text) {
   const std::size_t colon = text.find(':');
   for (const Kind kind : {Kind::half_sum_squares, Kind::mean_squares, Kind::cross_entropy}) {
-    if (text.substr(0, colon) != to_string(kind)) continue;
+    if (!same_name(text.substr(0, colon), to_string(kind))) continue;
     if (colon == std::string_view::npos) return Loss(kind);
-    if (text.substr(colon + 1) == "sum") return Loss(kind, Reduction::sum);
-    if (text.substr(colon + 1) == "mean") return Loss(kind, Reduction::mean);
+    if (same_name(text.substr(colon + 1), "sum")) return Loss(kind, Reduction::sum);
+    if (same_name(text.substr(colon + 1), "mean")) return Loss(kind, Reduction::mean);
   }
+  if (same_name(text, "mse")) return Loss(Kind::mean_squares, Reduction::mean);
   throw InvalidArgument("loss", std::string(text), std::string(allowed_names));
 }
 
@@ -73,10 +76,12 @@ void Loss::check(const Targets<Scalar>& targets, Index outputs, Index samples) c
     if (!targets.categorical() && samples > 0) {
       throw InvalidArgument("targets", "numbers", "one class per sample for " + name());
     }
-    for (const int c : targets.classes) {
+    for (const Index c : targets.classes) {
       if (c < 0 || c >= outputs) {
         throw InvalidArgument("targets", fmt::format("class {}", c),
-                              fmt::format("0 to {}", outputs - 1));
+                              fmt::format("0 to {}: classes count from 0, and the network has {} "
+                                          "outputs",
+                                          outputs - 1, outputs));
       }
     }
   } else {
@@ -98,7 +103,7 @@ double Loss::value(MatrixIn<Scalar> Z, const Targets<Scalar>& targets) const {
   double sum = 0.0;
   if (categorical()) {
     for (Index j = 0; j < Z.cols(); ++j) {
-      const int c = targets.classes[static_cast<std::size_t>(j)];
+      const Index c = targets.classes[static_cast<std::size_t>(j)];
       const double top = Z.col(j).maxCoeff();
       double others = 0.0;
       for (Index k = 0; k < Z.rows(); ++k) {
@@ -124,7 +129,7 @@ double Loss::delta(MatrixIn<Scalar> Z, const Targets<Scalar>& targets,
   // p - e_c, p the softmax
   double sum = 0.0;
   for (Index j = 0; j < Z.cols(); ++j) {
-    const int c = targets.classes[static_cast<std::size_t>(j)];
+    const Index c = targets.classes[static_cast<std::size_t>(j)];
     const double top = Z.col(j).maxCoeff();
     const double behind = top - static_cast<double>(Z(c, j));
     double others = 0.0;

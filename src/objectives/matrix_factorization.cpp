@@ -31,9 +31,13 @@ MatrixFactorization MatrixFactorization::random(Index rows, Index cols, Index ra
 }
 
 MatrixFactorization MatrixFactorization::conditioned(Index rows, Index cols, Index rank,
-                                                     double condition, std::uint64_t seed) {
+                                                     double condition, std::uint64_t seed,
+                                                     double imbalance) {
   if (!(condition >= 1.0 && std::isfinite(condition))) {
     throw InvalidArgument("condition", fmt::format("{}", condition), "a finite number >= 1");
+  }
+  if (!(imbalance > 0.0 && std::isfinite(imbalance))) {
+    throw InvalidArgument("imbalance", fmt::format("{}", imbalance), "a finite number > 0");
   }
   if (rank < 1 || rank > std::min(rows, cols)) {
     throw InvalidArgument("rank", fmt::format("rank {}", rank),
@@ -51,6 +55,7 @@ MatrixFactorization MatrixFactorization::conditioned(Index rows, Index cols, Ind
   }
   MatrixFactorization made(A * s.asDiagonal() * B.transpose(), rank);
   made.start_size_ = 0.1;
+  made.imbalance_ = imbalance;
   return made;
 }
 
@@ -60,7 +65,11 @@ std::string MatrixFactorization::citation() const {
 
 Vector MatrixFactorization::start() const {
   Random random(1);
-  return start_size_ * random.normal_matrix(dimension(), 1);
+  Vector w = start_size_ * random.normal_matrix(dimension(), 1);
+  Out<double> flat(w);
+  U(flat) *= std::sqrt(imbalance_);
+  V(flat) /= std::sqrt(imbalance_);
+  return w;
 }
 
 Vector MatrixFactorization::minimizer() const {

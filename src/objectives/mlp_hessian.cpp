@@ -200,6 +200,29 @@ std::optional<double> MlpHessian<Scalar>::largest_eigenvalue(Index iterations, d
 }
 
 template <Real Scalar>
+auto MlpHessian<Scalar>::gradient_blocks() -> Blocks {
+  const Index count = layers();
+  Blocks blocks{Vector(count), Matrix(count, count)};
+  MatrixOf<Scalar> images(size_, count);
+  VectorOf<Scalar> factors(size_);
+  const auto product = [&](Index b) {  // <V_b, V> of the factors, (H3)
+    return images.col(b).template cast<double>().dot(factors.template cast<double>());
+  };
+  for (Index a = 0; a < count; ++a) {
+    factors.setZero();
+    first(a + 1, factors.data()) = delta_[at(a + 1)];
+    apply_metric(factors.data(), images.col(a).data());
+    blocks.J[a] = product(a);
+  }
+  for (Index a = 0; a < count; ++a) {
+    apply_hessian(images.col(a).data(), factors.data());
+    for (Index b = 0; b < count; ++b) blocks.M(b, a) = product(b);
+  }
+  blocks.M = (0.5 * (blocks.M + blocks.M.transpose())).eval();
+  return blocks;
+}
+
+template <Real Scalar>
 double MlpHessian<Scalar>::next_loss(double learning_rate) const {
   // (H5): (W_m - eta delta_m h_(m-1)') h' for the states h' after the step
   const auto eta = static_cast<Scalar>(learning_rate);

@@ -45,6 +45,13 @@ class MlpHessian {
   /// second order in it). Nothing when the Krylov space ends before (the gradient has a part in few
   /// eigenspaces): the value then says too little.
   std::optional<double> largest_eigenvalue(Index iterations, double tolerance);
+  /// J_a = |g_a|^2 and M_ab = <g_a, H g_b> of the parts g_a of the gradient in layers a = 1 ... p
+  /// (weights and biases): one product each.
+  struct Blocks {
+    Vector J;
+    Matrix M;
+  };
+  Blocks gradient_blocks();
   /// Products H V made so far.
   Index products() const { return products_; }
 

@@ -10,11 +10,12 @@
 
 namespace symport {
 
-template <Real Scalar>
-void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
-                                              Out<Scalar> result) const {
-  // Central difference over e |v| = cbrt(roundoff) * max(1, |w|), where truncation and rounding
-  // errors balance.
+namespace {
+
+/// result <- d/de F(w + e v) at e = 0 by a central difference over e |v| = cbrt(roundoff) *
+/// max(1, |w|), where truncation and rounding errors balance.
+template <Real Scalar, class Field>
+void central_difference(const Field& field, In<Scalar> w, In<Scalar> v, Out<Scalar> result) {
   const Scalar norm = v.norm();
   if (norm == Scalar(0)) {
     result.setZero();
@@ -23,9 +24,24 @@ void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
   const Scalar e = std::cbrt(std::numeric_limits<Scalar>::epsilon()) *
                    std::max(Scalar(1), Scalar(w.norm())) / norm;
   VectorOf<Scalar> minus(w.size());
-  hessian_vector(w + e * v, v, result);
-  hessian_vector(w - e * v, v, minus);
+  field(w + e * v, result);
+  field(w - e * v, minus);
   result = (result - minus) / (2 * e);
+}
+
+}  // namespace
+
+template <Real Scalar>
+void BasicObjective<Scalar>::hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const {
+  central_difference<Scalar>([&](In<Scalar> at, Out<Scalar> out) { gradient(at, out); }, w, v,
+                             result);
+}
+
+template <Real Scalar>
+void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
+                                              Out<Scalar> result) const {
+  central_difference<Scalar>([&](In<Scalar> at, Out<Scalar> out) { hessian_vector(at, v, out); }, w,
+                             v, result);
 }
 
 template <Real Scalar>

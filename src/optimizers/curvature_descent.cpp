@@ -61,16 +61,6 @@ StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objecti
   return outcome;
 }
 
-template <Real Scalar>
-void CurvatureDescent<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                                       In<Scalar> gradient, double learning_rate,
-                                       const OptimizerState<Scalar>& state, Out<Scalar> u) const {
-  OptimizerState<Scalar> copy = state;
-  VectorOf<Scalar> next = w;
-  step(objective, objective.value(w), gradient, learning_rate, copy, next);
-  u = w - next;
-}
-
 template class CurvatureDescent<float>;
 template class CurvatureDescent<double>;
 

@@ -175,7 +175,7 @@ StepOutcome RoundTrip<Scalar>::measured_step(const BasicObjective<Scalar>& objec
 template <Real Scalar>
 double RoundTrip<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
                                   const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                                  Direction& direction) const {
+                                  StepDirection<Scalar>& direction) const {
   direction.u.resize(w.size());
   direction.memory = state["gauge"];
   return gauge_of(objective).white_direction(w, options_.gauge, direction.memory, direction.u,
@@ -183,7 +183,7 @@ double RoundTrip<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Sc
 }
 
 template <Real Scalar>
-StepOutcome RoundTrip<Scalar>::step_along(const Direction& direction,
+StepOutcome RoundTrip<Scalar>::step_along(const StepDirection<Scalar>& direction,
                                           const BasicObjective<Scalar>& objective, double loss,
                                           In<Scalar> gradient, double learning_rate,
                                           OptimizerState<Scalar>& state, Out<Scalar> w) const {
@@ -202,7 +202,7 @@ template <Real Scalar>
 StepOutcome RoundTrip<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
                                     In<Scalar> gradient, double learning_rate,
                                     OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  Direction direction{VectorOf<Scalar>(w.size()), state["gauge"]};
+  StepDirection<Scalar> direction{VectorOf<Scalar>(w.size()), state["gauge"]};
   gauge_of(objective).white_direction(w, options_.gauge, direction.memory, direction.u, nullptr);
   objective.note_work(states_cost);
   StepOutcome outcome = step_along(direction, objective, loss, gradient, learning_rate, state, w);
@@ -235,16 +235,6 @@ double RoundTrip<Scalar>::minibatch_step(const BatchObjective<Scalar>& objective
   remember(loss, state);
   if (evaluations) *evaluations = cost;
   return loss;
-}
-
-template <Real Scalar>
-void RoundTrip<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                                In<Scalar> gradient, double learning_rate,
-                                const OptimizerState<Scalar>& state, Out<Scalar> u) const {
-  OptimizerState<Scalar> copy = state;
-  VectorOf<Scalar> next = w;
-  step(objective, objective.value(w), gradient, learning_rate, copy, next);
-  u = w - next;
 }
 
 template class RoundTrip<float>;

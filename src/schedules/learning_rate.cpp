@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "symport/core/invalid_argument.hpp"
@@ -15,7 +17,7 @@ namespace symport {
 namespace {
 
 constexpr const char* grammar =
-    "a finite number > 0, step:RATE,FACTOR,PERIOD or cosine:RATE,PERIOD";
+    "a finite number > 0, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD or linear:RATE,PERIOD";
 
 [[noreturn]] void reject(std::string_view text) {
   throw InvalidArgument("learning_rate", fmt::format("'{}'", text), grammar);
@@ -69,32 +71,41 @@ LearningRate LearningRate::cosine(double rate, Index period) {
   return result;
 }
 
+LearningRate LearningRate::linear(double rate, Index period) {
+  LearningRate result = step(rate, 1.0, period);
+  result.kind_ = Kind::linear;
+  return result;
+}
+
 LearningRate LearningRate::parse(std::string_view text) {
   if (text.starts_with("step:")) {
     const auto n = numbers_in(text.substr(5), text);
     if (n.size() != 3) reject(text);
     return step(n[0], n[1], whole_number(n[2], text));
   }
-  if (text.starts_with("cosine:")) {
+  for (const auto& [name, make] : {std::pair{"cosine:", &cosine}, std::pair{"linear:", &linear}}) {
+    if (!text.starts_with(name)) continue;
     const auto n = numbers_in(text.substr(7), text);
     if (n.size() != 2) reject(text);
-    return cosine(n[0], whole_number(n[1], text));
+    return make(n[0], whole_number(n[1], text));
   }
   const auto n = numbers_in(text, text);
   if (n.size() != 1 || !(std::isfinite(n[0]) && n[0] > 0)) reject(text);
   return LearningRate(n[0]);
 }
 
-double LearningRate::varying(Index t) const {
+double LearningRate::varying(double t) const {
+  const double period = static_cast<double>(period_);
+  const double part = std::min(1.0, t / period);
   switch (kind_) {
     case Kind::constant:
       return rate_;
     case Kind::step:
-      return rate_ * std::pow(factor_, static_cast<double>(t / period_));
-    case Kind::cosine: {
-      const double part = std::min(1.0, static_cast<double>(t) / static_cast<double>(period_));
+      return rate_ * std::pow(factor_, std::floor(t / period));
+    case Kind::cosine:
       return 0.5 * rate_ * (1.0 + std::cos(std::numbers::pi * part));
-    }
+    case Kind::linear:
+      return rate_ * (1.0 - part);
   }
   return rate_;
 }
@@ -107,6 +118,8 @@ std::string LearningRate::to_string() const {
       return fmt::format("step:{},{},{}", rate_, factor_, period_);
     case Kind::cosine:
       return fmt::format("cosine:{},{}", rate_, period_);
+    case Kind::linear:
+      return fmt::format("linear:{},{}", rate_, period_);
   }
   return {};
 }

@@ -56,7 +56,7 @@ class Choice {
     const double value = value_at(stop);
     if (!Criterion::better(value, value_)) return "already at the best point of the orbit";
     if (!criterion_.pays(value)) return does_not_pay;
-    if (!criterion_.allows()) return "the best point exceeds the cap or bound";
+    if (!criterion_.allows()) return "a better point exists, but " + criterion_.refusal();
     take(stop, value);
     return {};
   }
@@ -82,10 +82,15 @@ class Choice {
       last = value;
     }
     double best_log = 0.0;
+    std::string refusal;
     const auto offer = [&](double log_kappa) {
       const Itinerary::Stop stop{&candidate, std::exp(log_kappa)};
       const double value = value_at(stop);
-      if (!Criterion::better(value, value_) || !criterion_.allows()) return false;
+      if (!Criterion::better(value, value_)) return false;
+      if (!criterion_.allows()) {
+        refusal = criterion_.refusal();
+        return false;
+      }
       take(stop, value);
       best_log = log_kappa;
       return true;
@@ -95,13 +100,18 @@ class Choice {
     // To ask for one is all that a search which has to pay for itself can afford.
     if (criterion_.must_pay()) grid.resize(std::min<std::size_t>(grid.size(), 1));
     for (std::size_t i = 0; i < grid.size() && best_log == 0.0; ++i) offer(grid[i].second);
-    if (criterion_.must_pay()) return best_log == 0.0 ? "the best kappa is not allowed" : "";
+    const auto verdict = [&]() -> std::string {
+      if (best_log != 0.0) return "";
+      return refusal.empty() ? "no bound kappa improves on the start"
+                             : "better points exist, but " + refusal;
+    };
+    if (criterion_.must_pay()) return verdict();
     for (double gap = spacing / 2; gap > spacing / 10; gap /= 2) {
       const double centre = best_log;
       const bool found = centre - gap > 0.0 && offer(centre - gap);
       if (!found && centre + gap < largest) offer(centre + gap);
     }
-    return best_log == 0.0 ? "no bound kappa improves on the start" : "";
+    return verdict();
   }
 
   /// A member of a family that the caller has chosen: only cap and bound can refuse it. Of several
@@ -111,7 +121,9 @@ class Choice {
     if (!itinerary_.go(stop)) {
       return fmt::format("kappa {:.6g} leaves the domain of the action", kappa);
     }
-    if (!criterion_.allows()) return "the best point exceeds the cap or bound";
+    if (!criterion_.allows()) {
+      return fmt::format("kappa {:.6g} is refused: {}", kappa, criterion_.refusal());
+    }
     const double value = only_one ? nan : criterion_.value();
     if (best_.candidate == nullptr || Criterion::better(value, value_)) take(stop, value);
     return {};

@@ -27,6 +27,7 @@ Criterion::Criterion(const CriterionOptions& options, PointMeasures& here, doubl
       largest_value_(objective_.largest_value(loss)),
       loss_(loss),
       pays_for_(options.pays_for),
+      keep_going_(options.keep_going),
       ask_start_curvature_(std::move(start_curvature)) {
   const double rate = options.learning_rate;
   if (!(rate >= 0.0 && std::isfinite(rate))) {
@@ -38,6 +39,16 @@ Criterion::Criterion(const CriterionOptions& options, PointMeasures& here, doubl
     throw InvalidArgument("pays_for", fmt::format("{}", pays_for_), "a number >= 0");
   }
   if (!objective_.at_given_rate()) cap_ = std::numeric_limits<double>::infinity();
+}
+
+double Criterion::value() {
+  require_going_on(keep_going_);
+  return objective_.value(here_);
+}
+
+Slope Criterion::slope() {
+  require_going_on(keep_going_);
+  return objective_.slope(here_);
 }
 
 double Criterion::worth(double grad_sq, double curvature) {
@@ -73,20 +84,41 @@ double Criterion::begin() {
 }
 
 bool Criterion::allows() {
-  if (std::isfinite(bound_) && !(here_.rate() * here_.curvature() <= bound_ * here_.grad_sq())) {
+  const auto refuse = [this](std::string reason) {
+    refusal_ = std::move(reason);
     return false;
+  };
+  if (std::isfinite(bound_) && !(here_.rate() * here_.curvature() <= bound_ * here_.grad_sq())) {
+    return refuse(
+        fmt::format("rate * curvature along the gradient is {:.3g} there, more than {}, "
+                    "the bound",
+                    here_.rate() * here_.curvature() / here_.grad_sq(), bound_));
   }
-  if (largest_value_ && !(value() <= *largest_value_)) return false;
+  if (largest_value_ && !(value() <= *largest_value_)) {
+    return refuse(fmt::format("the {} is {:.3g} there, more than the {:.3g} that is believed",
+                              objective_.name(), value(), *largest_value_));
+  }
   if (!std::isfinite(cap_)) return true;
   // The cheaper condition first.
   const double next_loss = here_.next_loss();
-  if (!(next_loss <= start_next_loss_) && std::isfinite(start_next_loss_)) return false;
+  if (!(next_loss <= start_next_loss_) && std::isfinite(start_next_loss_)) {
+    return refuse(
+        fmt::format("the next step from there ends at a loss of {:.3g}, that from the "
+                    "start at {:.3g}",
+                    next_loss, start_next_loss_));
+  }
   const double largest = here_.largest_curvature();
   const double stability = here_.rate() * largest;
   if (stability <= cap_) return true;
-  if (!(stability < 2.0)) return false;
+  const auto unstable = [&] {
+    return refuse(
+        fmt::format("a step from there would be unstable: rate * largest curvature is "
+                    "{:.3g}, more than {}, the cap",
+                    stability, cap_));
+  };
+  if (!(stability < 2.0)) return unstable();
   if (!start_curvature_) start_curvature_ = ask_start_curvature_();
-  return largest <= *start_curvature_;
+  return largest <= *start_curvature_ || unstable();
 }
 
 std::string Criterion::objection(PointMeasures& candidate, double slack) const {

@@ -57,7 +57,7 @@ SearchOutcome OrbitAscent::run(Orbit& orbit, Criterion& criterion, Random&) cons
     ++accepted;
   }
   if (accepted == 0) {
-    return {false, capped ? "every better point exceeds the cap or bound"
+    return {false, capped ? "better points exist, but " + criterion.refusal()
                           : "no better point was found on the orbit"};
   }
   return {true, fmt::format("{} ascent step{}", accepted, accepted == 1 ? "" : "s"), true};

@@ -99,6 +99,29 @@ class Examination {
   Certificate& c_;
 };
 
+/// Whether a random element of the group changes the loss by more than rounding can: the reason to
+/// give then. Moves the orbit.
+template <Real Scalar>
+std::string denial(BasicOrbit<Scalar>& orbit, In<Scalar> w, double loss, double tolerance,
+                   double& evaluations) {
+  constexpr std::uint64_t probe_seed = 0;
+  constexpr double spread = 0.1;
+  Random random(probe_seed);
+  if (!orbit.randomize(random, spread)) return {};
+  VectorOf<Scalar> there(w.size());
+  orbit.commit(there);
+  const double moved = orbit.objective().value(there);
+  evaluations += 0.5;
+  if (!std::isfinite(moved) || std::abs(moved - loss) <= tolerance * std::abs(loss)) return {};
+  const double rounding = loss_rounding<Scalar>(orbit.start_objective(), w);
+  evaluations += 3.0;
+  if (!(drift(loss, moved, rounding, tolerance) > std::sqrt(tolerance))) return {};
+  return fmt::format(
+      "this is not a symmetry of your loss: an element of the group changes it from {:.6g} to "
+      "{:.6g} (testing::check_symmetry says more)",
+      loss, moved);
+}
+
 }  // namespace
 
 template <Real Scalar>
@@ -159,6 +182,11 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
         c.reason = wrong;
       }
     }
+  }
+  const bool refused = !c.accepted && (!criterion.refusal().empty() || c.drift > tolerance);
+  if (refused && orbit.stated() && std::isfinite(tolerance)) {
+    const std::string wrong = denial<Scalar>(orbit, w, c.loss_before, tolerance, evaluations);
+    if (!wrong.empty()) c.reason = wrong;
   }
   if (!orbit.note().empty()) c.reason += "; " + orbit.note();
   c.evaluations = orbit.evaluations() + measures.evaluations() + evaluations;

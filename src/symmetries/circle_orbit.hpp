@@ -20,6 +20,7 @@ class CircleOrbit final : public BasicOrbit<double> {
   bool compact() const override { return true; }
   double condition() const override { return 1.0; }
   void commit(Out<double> w) override { w = w_; }
+  bool stated() const override { return true; }
   bool transport(Out<double> values, StateKind kind) const override;
 
  private:

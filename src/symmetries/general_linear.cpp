@@ -50,9 +50,11 @@ UsableSamples usable_samples(const MlpObjective<Scalar>& objective, const MlpSta
     const MatrixOf<Scalar> h = objective.h(m - 1, states)(Eigen::all, usable.samples);
     const std::vector<Index> kept = independent_columns<Scalar>(h);
     if (kept.size() == usable.samples.size()) continue;
+    const Index width = objective.network().width(m - 1);
     usable.limit =
-        fmt::format("{} samples have rank {} in layer {} of width {}{}", usable.samples.size(),
-                    kept.size(), m - 1, objective.network().width(m - 1),
+        fmt::format("{} samples have rank {} in the {}{}", usable.samples.size(), kept.size(),
+                    m == 1 ? fmt::format("{} input features", width)
+                           : fmt::format("{} units of hidden layer {}", width, m - 1),
                     objective.network().biases() ? " (+1 for the biases)" : "");
     std::vector<Index> left;
     for (const Index i : kept) left.push_back(usable.samples[static_cast<std::size_t>(i)]);
@@ -92,9 +94,7 @@ OrbitOrReason<Scalar> GeneralLinear<Scalar>::orbit(const BasicObjective<Scalar>&
   const Mlp& network = mlp.network();
   const std::vector<bool> moved = moved_layers(network, options_.layers);
   if (!network.activation().bijective()) {
-    throw InvalidArgument("activation", network.activation().name(),
-                          "a bijection of the real line for the symmetry gl (linear, leaky_relu, "
-                          "asinh, tanh_extended, sigmoid_extended): gl needs its inverse");
+    refuse_without_inverse(name(), network.activation());
   }
   MlpStates<Scalar> states;
   mlp.forward(w, states);
@@ -111,11 +111,15 @@ OrbitOrReason<Scalar> GeneralLinear<Scalar>::orbit(const BasicObjective<Scalar>&
                          usable.limit);
     }
     if (!ell) {
-      return OrbitOrReason<Scalar>::none(
-          "gl: the batch cannot be kept: " +
-          (usable.limit.empty()
-               ? fmt::format("{} samples are linearly dependent to rounding", mlp.samples())
-               : usable.limit));
+      if (usable.limit.empty()) {
+        return OrbitOrReason<Scalar>::none(fmt::format(
+            "gl cannot keep the loss of this batch: {} samples are linearly dependent to rounding",
+            mlp.samples()));
+      }
+      return OrbitOrReason<Scalar>::none(fmt::format(
+          "gl can keep the loss of at most {} samples here, and the batch has {}: {}; teleport on "
+          "fewer samples, or take a symmetry that keeps the loss on all data, such as rescale",
+          usable.samples.size(), mlp.samples(), usable.limit));
     }
   }
   const Index samples = part ? part->samples() : mlp.samples();

@@ -24,6 +24,7 @@ class MatrixOrbit : public BasicOrbit<double> {
   bool compact() const override { return symmetry_.compact(); }
   double condition() const override;
   void commit(Out<double> w) override { w = w_; }
+  bool stated() const override { return true; }
   /// Tangents cost a transport of every unit vector.
   bool transport(Out<double> values, StateKind kind) const override;
 

@@ -39,4 +39,19 @@ const Mlp& require_network(const std::string& symmetry, const BasicObjective<Sca
   return network;
 }
 
+/// Of a symmetry that needs the inverse of the activation; says which symmetry to take instead.
+[[noreturn]] inline void refuse_without_inverse(const std::string& symmetry,
+                                                const Activation& activation) {
+  const std::string instead =
+      activation.positively_homogeneous()
+          ? "take the symmetry rescale, which needs none"
+          : activation.name() +
+                " has no symmetry that helps (permutation and sign_flip change no gradient norm)";
+  throw InvalidArgument(
+      "activation", fmt::format("the symmetry {} needs an activation with an inverse, and {} has "
+                                "none: {}; activations with one: linear, leaky_relu, asinh, "
+                                "tanh_extended, sigmoid_extended",
+                                symmetry, activation.name(), instead));
+}
+
 }  // namespace symport

@@ -14,10 +14,7 @@ OrbitOrReason<Scalar> PaperAction<Scalar>::orbit(const BasicObjective<Scalar>& o
     throw InvalidArgument("layers", "a network without hidden layers", "one or more");
   }
   if (!mlp.network().activation().bijective()) {
-    throw InvalidArgument("activation", mlp.network().activation().name(),
-                          "a bijection of the real line for the symmetry paper (linear, "
-                          "leaky_relu, asinh, tanh_extended, sigmoid_extended): eq. (8) needs its "
-                          "inverse");
+    refuse_without_inverse(name(), mlp.network().activation());
   }
   return std::make_unique<PaperOrbit<Scalar>>(objective, mlp, w);
 }

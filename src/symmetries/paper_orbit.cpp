@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "symmetries/paper_orbit.hpp"
 
-#include <Eigen/QR>
 #include <cmath>
 
 #include "core/dense.hpp"
@@ -51,8 +50,7 @@ VectorOf<Scalar> PaperOrbit<Scalar>::transform(Scalar scale) {
     h_[at(q)].topRows(d) = k_[at(q)] + scale * (E * k_[at(q)]);
     z_[at(q)].resize(d, n);
     sigma.template inverse<Scalar>(h_[at(q)].topRows(d), z_[at(q)]);
-    const Matrix below = h_[at(q - 1)].template cast<double>();
-    P_[at(q - 1)] = below.completeOrthogonalDecomposition().pseudoInverse().template cast<Scalar>();
+    P_[at(q - 1)] = pseudo_inverse(h_[at(q - 1)].template cast<double>()).template cast<Scalar>();
     network_.augmented(q, w.data()) = z_[at(q)] * P_[at(q - 1)];
     A_[at(q + 1)] = network_.augmented(q + 1, from);
     A_[at(q + 1)].leftCols(d) -= scale * (network_.weights(q + 1, from) * E);

@@ -145,7 +145,6 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     if (!MlpHessian<Scalar>::worthwhile(mlp_)) {
       return LinearOrbit<Scalar>::local_curvature();
     }
-    if (!start_hessian_) start_hessian_.emplace(mlp_, this->start());
     const auto plain = [this] {
       VectorOf<Scalar> w(this->start().size());
       commit(w);
@@ -153,7 +152,7 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
           mlp_, w, [this, w](Out<Scalar> gradient) { this->current_gradient(w, gradient); });
     };
     auto rescaled =
-        std::make_unique<MlpCurvature<Scalar>>(MlpHessian<Scalar>(*start_hessian_, scales_), plain);
+        std::make_unique<MlpCurvature<Scalar>>(MlpHessian<Scalar>(start_hessian(), scales_), plain);
     return std::make_unique<NotedCurvature<Scalar>>(
         std::move(rescaled), [this](double gradients) { this->objective().note_work(gradients); });
   }
@@ -172,6 +171,12 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
     const std::vector<NetworkBlock> blocks = network_blocks(network_);
     std::vector<bool> scaled(static_cast<std::size_t>(network_.layers()) + 1, true);
     scaled.front() = scaled.back() = false;
+    // Without biases blocks are layers, and their products are cheap in factors.
+    if (!network_.biases() && MlpHessian<Scalar>::worthwhile(mlp_)) {
+      auto [J, M] = MlpHessian<Scalar>(start_hessian(), scales_).gradient_blocks();
+      this->charge_states(0.5 * static_cast<double>(network_.layers()));
+      return {std::move(J), std::move(M), block_exponents(blocks, scaled)};
+    }
     return this->scale_model(block_of_entries(network_, blocks), block_exponents(blocks, scaled));
   }
 
@@ -262,6 +267,12 @@ class PositiveScalingOrbit final : public LinearOrbit<Scalar> {
       for (Index m = 1; m < network_.layers(); ++m) states_->set_scales(m, scales_[at(m)]);
     }
     return *states_;
+  }
+
+  /// In factors, where that is worthwhile.
+  const MlpHessian<Scalar>& start_hessian() {
+    if (!start_hessian_) start_hessian_.emplace(mlp_, this->start());
+    return *start_hessian_;
   }
 
   void forget() {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "symport/training/train.hpp"
-#include "training/round_trip_rule.hpp"
 #include "training/training_run.hpp"
 
 namespace symport {
@@ -27,7 +26,6 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         objective_(objective),
         optimizer_(optimizer),
         options_(options),
-        trip_(options.round_trips ? nullptr : dynamic_cast<const RoundTrip<Scalar>*>(&optimizer)),
         observed_(options.trace || options.watcher || options.stop.active()),
         gradient_(w.size()),
         gradient_out_(gradient_),
@@ -68,7 +66,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     Outlook<Scalar> ahead{
         .steps = std::min(plan.rehearsal, until - at.step),
         .horizon = until - at.step,
-        .objective = [this](Index) -> const BasicObjective<Scalar>& { return objective_; },
+        .objective = [this](Index) -> const BasicObjective<Scalar>& {
+          require_going_on(options_.teleport.keep_going);
+          return objective_;
+        },
         .rate = [this](Index i) { return options_.learning_rate.at(at.step + i); }};
     if (options_.validate) {
       const auto figures = [this](In<Scalar> w) {
@@ -149,21 +150,20 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     return std::pow(1.0 - part, this->probe_cost_in_steps()) > 0.5;
   }
 
+  /// With round trips at some steps only, it is not known here whether the next one is.
   void measure() {
-    if (trip_) {
-      loss_ = trip_->measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
-    } else {
-      loss_ = objective_.gradient(w_in_, gradient_out_);
-    }
+    loss_ = options_.round_trips
+                ? objective_.gradient(w_in_, gradient_out_)
+                : optimizer_.measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
   }
   /// w <- w - u; what is known of w already is used.
   StepOutcome step() {
-    if (trip_) {
-      return trip_->step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
-                               w_out_);
+    if (!options_.round_trips) {
+      return optimizer_.step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
+                                   w_out_);
     }
-    const bool plain = options_.round_trips && !options_.round_trips->contains(at.step);
-    const BasicOptimizer<Scalar>& rule = plain ? rule_of(optimizer_) : optimizer_;
+    const bool trip = options_.round_trips->contains(at.step);
+    const BasicOptimizer<Scalar>& rule = trip ? optimizer_ : optimizer_.rule();
     return rule.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
   }
 
@@ -193,8 +193,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   const BasicObjective<Scalar>& objective_;
   const BasicOptimizer<Scalar>& optimizer_;
   const TrainOptions<Scalar>& options_;
-  const RoundTrip<Scalar>* trip_;  ///< where every step is a round trip
-  typename RoundTrip<Scalar>::Direction direction_;
+  StepDirection<Scalar> direction_;
   const bool observed_;
   double rate_ = 0.0;
   double loss_ = 0.0;    ///< and gradient, at w

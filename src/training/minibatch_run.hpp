@@ -6,10 +6,8 @@
 #include <span>
 
 #include "symport/training/evaluate.hpp"
-#include "symport/training/minibatch_step.hpp"
 #include "symport/training/train_minibatch.hpp"
 #include "training/bound_batch.hpp"
-#include "training/round_trip_rule.hpp"
 #include "training/training_run.hpp"
 
 namespace symport {
@@ -40,7 +38,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
         step_batch_(objective),
         teleport_batch_(objective) {
     if (!this->resumed()) this->clock_.pause([&] { add_row(measured(TraceRow::unknown)); });
-    if (out_of_patience()) {
+    if (out_of_patience() || low_enough()) {
       this->end(RunStatus::converged);
     } else if (at.epoch >= options.epochs) {
       this->end(RunStatus::step_limit);
@@ -48,7 +46,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   }
 
   const Batches& batches() const { return batches_; }
-  double rate() const { return options_.learning_rate.at(at.epoch); }
+  double rate() const { return rate_after(0); }
   /// Whether a mini-batch of this epoch is left.
   bool in_epoch() const { return this->goes_on() && at.batch < batches_.count(); }
 
@@ -61,10 +59,11 @@ class MinibatchRun final : public TrainingRun<Scalar> {
         .steps = std::min(plan.rehearsal, left),
         .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
         .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
+          require_going_on(options_.teleport.keep_going);
           step_batch_.bind(source_, batches_.batch(order, at.batch + i));
           return *step_batch_.objective;
         },
-        .rate = [this](Index) { return rate(); },
+        .rate = [this](Index i) { return rate_after(i); },
         .gradient_cost =
             static_cast<double>(options_.batch_size) / static_cast<double>(teleport_samples)};
     if (monitored_.empty()) return ahead;
@@ -113,7 +112,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(gradient of L(X_i, w)), X_i these samples
   void update(std::span<const Index> samples) {
-    const BasicOptimizer<Scalar>& rule = round_trip_now() ? optimizer_ : rule_of(optimizer_);
+    const BasicOptimizer<Scalar>& rule = round_trip_now() ? optimizer_ : optimizer_.rule();
     if (options_.watcher) {
       TraceRow row = this->row();
       row.loss = batch_loss_;
@@ -123,8 +122,8 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     }
     step_batch_.bind(source_, samples);
     double evaluations = 0.0;
-    batch_loss_ = minibatch_step<Scalar>(*step_batch_.objective, rule, rate(), at.optimizer, w_,
-                                         &evaluations);
+    batch_loss_ =
+        rule.minibatch_step(*step_batch_.objective, rate(), at.optimizer, w_, &evaluations);
     at.evaluations += evaluations;
     at.epoch_loss += batch_loss_;
     ++at.step;
@@ -135,6 +134,11 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       if (options_.evaluate_every > 0 && at.step % options_.evaluate_every == 0) {
         const double running = at.epoch_loss / static_cast<double>(at.batch);
         this->clock_.pause([&] { add_row(measured(running)); });
+        if (low_enough()) {
+          this->save();
+          this->end(RunStatus::converged);
+          return;
+        }
       }
       const Index every = options_.checkpoints.every;
       if (this->stopping() || (every > 0 && at.batch % every == 0)) this->save();
@@ -161,7 +165,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       at.best_valid_loss = std::min(at.best_valid_loss, row.valid_loss);
     }
     this->save();
-    if (out_of_patience()) {
+    if (out_of_patience() || low_enough()) {
       this->end(RunStatus::converged);
     } else if (at.epoch >= options_.epochs) {
       this->end(RunStatus::step_limit);
@@ -178,6 +182,12 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   }
 
  private:
+  /// After i more mini-batches.
+  double rate_after(Index i) const {
+    const double part = static_cast<double>(at.batch + i) / static_cast<double>(batches_.count());
+    return options_.learning_rate.at(static_cast<double>(at.epoch) + part);
+  }
+
   static void require_at_least(Index least, const char* field, Index value) {
     if (value < least) {
       throw InvalidArgument(field, fmt::format("{}", value),
@@ -195,6 +205,9 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     require_at_least(0, "scope_samples", options.scope_samples);
     require_at_least(0, "patience", options.patience);
     require_at_least(0, "evaluate_every", options.evaluate_every);
+    if (!(options.stop_below >= 0.0)) {
+      throw InvalidArgument("stop_below", fmt::format("{}", options.stop_below), "a number >= 0");
+    }
     if (w.size() != objective.dimension()) {
       throw InvalidArgument("start", fmt::format("{} numbers", w.size()),
                             fmt::format("{} numbers", objective.dimension()));
@@ -234,6 +247,11 @@ class MinibatchRun final : public TrainingRun<Scalar> {
 
   bool out_of_patience() const {
     return options_.patience > 0 && at.epochs_without_progress >= options_.patience;
+  }
+
+  /// Whether the last row has a training loss below the one to stop at.
+  bool low_enough() const {
+    return !at.trace.rows.empty() && at.trace.rows.back().loss < options_.stop_below;
   }
 
   /// The row of this moment, with the figures of training and validation data.

@@ -63,7 +63,13 @@ void rehearse_or_return(const Outlook<Scalar>& outlook, const BasicOptimizer<Sca
   const bool rounded = certificate.at_rounding_level() && certificate.relative_change() > 1e-3;
   RehearsalOutcome rehearsed{.objection = "the loss is at rounding level"};
   if (!rounded) {
-    rehearsed = rehearse<Scalar>(outlook, optimizer, plain, {w, state});
+    try {
+      rehearsed = rehearse<Scalar>(outlook, optimizer, plain, {w, state});
+    } catch (const Interrupted&) {
+      w = plain.w;
+      state = std::move(plain.state);
+      throw;
+    }
   }
   certificate.evaluations += rehearsed.evaluations * outlook.gradient_cost;
   if (rehearsed.objection.empty()) return;
@@ -106,7 +112,8 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                    .learning_rate = learning_rate,
                                    .bound = plan.bound,
                                    .cap = plan.cap,
-                                   .pays_for = plan.pays_for};
+                                   .pays_for = plan.pays_for,
+                                   .keep_going = plan.keep_going};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
   // A symmetry that is bound to its batch is watched elsewhere. Others are where the steps have

@@ -36,7 +36,9 @@ RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
                                               run.outlook(order, samples.size()));
         });
       }
-      run.update(run.batches().batch(order, i));  // w <- w - u(gradient of L(X_i, w))
+      if (run.goes_on()) {
+        run.update(run.batches().batch(order, i));  // w <- w - u(gradient of L(X_i, w))
+      }
     }
     run.finish_epoch();
   }

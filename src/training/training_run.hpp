@@ -92,11 +92,21 @@ class TrainingRun {
   bool stopping() const { return stopping_; }  ///< the watcher said so
   void end(RunStatus status) { end_ = status; }
 
-  /// Tries a teleport: `attempt()` may move w, and returns the certificate. Says whether it did.
+  /// Tries a teleport: `attempt()` may move w, and returns the certificate. Says whether it did. An
+  /// interrupted one leaves everything as it was, and ends the run.
   template <class Attempt>
   bool teleport(const Attempt& attempt) {
     Vector before = point();
-    Certificate certificate = attempt();
+    const Random random_before = random;
+    Certificate certificate;
+    try {
+      certificate = attempt();
+    } catch (const Interrupted&) {
+      random = random_before;
+      save();
+      end(RunStatus::interrupted);
+      return false;
+    }
     certificate.step = at.step;
     at.evaluations += certificate.evaluations;
     const bool accepted = certificate.accepted;

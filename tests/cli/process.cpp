@@ -16,6 +16,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace symport::cli::testing {
 
@@ -50,6 +51,10 @@ bool drain(int descriptor, std::string& text) {
     stack.rlim_cur = std::min<rlim_t>(stack.rlim_max, rlim_t{1} << 48);
     ::setrlimit(RLIMIT_STACK, &stack);
     ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  }
+  if (where.largest_file >= 0) {
+    const rlimit limit{static_cast<rlim_t>(where.largest_file), RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   for (const auto& [name, value] : where.environment) {
     ::setenv(name.c_str(), value.c_str(), 1);
@@ -112,6 +117,31 @@ Finished symport(const std::vector<std::string>& arguments, const Surroundings& 
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   return result;
+}
+
+void wait_until_handled(int process, int signal) {
+  const auto handled = [&] {
+    std::ifstream status("/proc/" + std::to_string(process) + "/status");
+    bool running = false;
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with("SigIgn:") && !line.starts_with("SigCgt:")) continue;
+      running = true;
+      if ((std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0) return true;
+    }
+    return !running;
+  };
+  const auto deadline = Clock::now() + time_limit;
+  while (!handled() && Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+std::function<void(int)> send_after(std::chrono::milliseconds delay, int signal) {
+  return [=](int process) {
+    if (signal != SIGKILL) wait_until_handled(process, signal);
+    std::this_thread::sleep_for(delay);
+    ::kill(process, signal);
+  };
 }
 
 bool still_runs(int process) {

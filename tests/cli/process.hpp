@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -24,12 +25,18 @@ struct Surroundings {
   int ignored_signal = 0;        ///< that the program inherits as ignored, like SIGHUP under nohup
   std::string stdout_file = {};  ///< instead of a pipe
   bool no_more_threads = false;  ///< the system refuses every thread but the first
+  long largest_file = -1;        ///< in bytes, as on a disk that is full; -1: any
   /// Called with the process id once the program runs.
   std::function<void(int)> meanwhile = {};
 };
 
 /// Runs the built program to its end (at most a minute) and returns what it said.
 Finished symport(const std::vector<std::string>& arguments, const Surroundings& where = {});
+
+/// Returns when the program handles or ignores the signal: the system's way would end it.
+void wait_until_handled(int process, int signal);
+/// For `meanwhile`: waits for that, then for `delay`, and sends the signal.
+std::function<void(int)> send_after(std::chrono::milliseconds delay, int signal);
 
 /// Whether the process has not ended yet.
 bool still_runs(int process);

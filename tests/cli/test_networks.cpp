@@ -103,7 +103,8 @@ TEST(Teleport, RefusesABatchThatCannotBeKeptWithItsNumbers) {
   const Files files(9);
   const Finished refused = symport(files.teleport({"--symmetry", "gl"}));
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("9 samples have rank 5 in layer 0 of width 5"));
+  EXPECT_THAT(refused.err, HasSubstr("at most 5 samples here, and the batch has 9: 9 samples have "
+                                     "rank 5 in the 5 input features"));
   EXPECT_FALSE(json::parse(refused.out)["accepted"]);
   EXPECT_FALSE(std::filesystem::exists(files.out));
 }
@@ -122,7 +123,8 @@ TEST(Teleport, SaysWhatIsWrongWithItsInput) {
         "--activation", "relu", "--loss", "cross_entropy", "--lr", "1"},
        "W1"},
       {files.teleport({"--symmetry", "glx"}), "did you mean 'gl'"},
-      {files.teleport({"--activation", "tanh"}), "--activation: found tanh"},
+      {files.teleport({"--symmetry", "gl", "--activation", "tanh"}),
+       "--activation: the symmetry gl needs an activation with an inverse, and tanh has none"},
       {files.teleport({"--search", "scan"}), "--search: found 'scan', which does not fit"},
       {files.teleport({"--symmetry", "permutation", "--search", "closed"}), "does not fit"},
       {files.teleport({"--activation", "asinh", "--symmetry", "rescale"}), "asinh"},

@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "lab/text/errors.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "terminal/terminal.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {
@@ -24,6 +25,26 @@ TEST(CommandLine, JoinsValuesToTheirFlags) {
                                   Words{"--lr", ""}, Words{"--lr="}, Words{"--lr", "-"}}) {
     EXPECT_THROW(joined(incomplete), lab::UsageError);
   }
+}
+
+TEST(Harmless, ShowsControlCharactersAndKeepsTheRest) {
+  for (const char* text : {"", "plain\ttext\n", "\033[1mbold\033[0m", "\033[38;5;1mred",
+                           "\u2212dL/dt, \u00e4, \U0001f600"}) {
+    EXPECT_EQ(harmless(text), text);
+  }
+  const std::pair<std::string, std::string> shown[] = {{"a\033]0;x\007", "a\\u001b]0;x\\u0007"},
+                                                       {"\033[2J", "\\u001b[2J"},
+                                                       {"\033[1", "\\u001b[1"},
+                                                       {"\r", "\\u000d"},
+                                                       {std::string(1, '\0'), "\\u0000"},
+                                                       {"\x7f", "\\u007f"},
+                                                       {"\u009b", "\\u009b"},
+                                                       {"\x9b", "\\u009b"},
+                                                       {"\xc2"
+                                                        "A",
+                                                        "\\u00c2A"},
+                                                       {"\xe2\x88", "\\u00e2\\u0088"}};
+  for (const auto& [text, expected] : shown) EXPECT_EQ(harmless(text), expected);
 }
 
 TEST(TextTable, AlignsColumnsWithoutTrailingBlanks) {

@@ -391,5 +391,28 @@ TEST(Pictures, OfTheReadmeAreWhatTheProgramDraws) {
   }
 }
 
+TEST(Reproduce, AnotherOneInTheSameDirectoryIsRefusedWhileItRuns) {
+  const Place place(
+      "title = \"Long\"\nsee = \"-\"\ncommand = \"optimize\"\nseeds = [0]\n[options]\nfunction = "
+      "\"booth\"\nlr = 1e-9\nsteps = 1000000000000\n[[run]]\nname = \"plain\"\n");
+  std::vector<Finished> others;
+  const Finished run =
+      place.reproduce({}, {.meanwhile = [&](int process) {
+                        while (!fs::exists(place.out + "/one/a/plain-0") && still_runs(process)) {
+                          std::this_thread::yield();
+                        }
+                        for (const char* how : {"--force", "--continue"}) {
+                          others.push_back(place.reproduce({how}));
+                        }
+                        ::kill(process, SIGINT);
+                      }});
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+  ASSERT_EQ(others.size(), 2u);
+  for (const Finished& other : others) {
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.err, HasSubstr("'" + place.out + "', which another run is using"));
+  }
+}
+
 }  // namespace
 }  // namespace symport::cli::testing

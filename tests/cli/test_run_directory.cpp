@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "cli/process.hpp"
 
@@ -224,6 +227,56 @@ TEST(RunDirectory, NamesThatAreNotUtf8Work) {
   const Finished run = symport({"optimize", "booth", "--out", directory / "r\xff\xfe"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(directory.entries(), 1u);
+}
+
+TEST(RunDirectory, AFileThatAppearsDuringTheRunIsNotReplaced) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "run", page = directory / "page.html";
+  const Words endless{"optimize", "booth", "--steps", "1e12", "--lr", "1e-9", "--quiet"};
+  const auto put_and_stop = [](const std::string& file) {
+    return [=](int process) {
+      wait_until_handled(process, SIGINT);
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      write_file(file, "mine");
+      ::kill(process, SIGINT);
+    };
+  };
+  Words words = endless;
+  words.insert(words.end(), {"--out", out});
+  Finished run = symport(words, {.meanwhile = put_and_stop(out + "/trace.csv")});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("trace.csv"));
+  EXPECT_THAT(run.err, HasSubstr("in the meantime"));
+  EXPECT_EQ(read_file(out + "/trace.csv"), "mine");
+
+  words = endless;
+  words.insert(words.end(), {"--report", page});
+  run = symport(words, {.meanwhile = put_and_stop(page)});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(read_file(page), "mine");
+  words.push_back("--force");
+  run = symport(words, {.meanwhile = put_and_stop(page)});
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+  EXPECT_NE(read_file(page), "mine");
+}
+
+TEST(RunDirectory, OnAFullDiskAFinishedRunThatIsResumedKeepsItsSummary) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "run";
+  ASSERT_EQ(symport({"train", "--data", "regression", "--steps", "20", "--out", out}).exit_code, 0);
+  std::map<std::string, std::string> before;
+  const Words names{"config.toml", "trace.csv", "teleports.jsonl", "summary.json", "model.npz"};
+  for (const std::string& name : names) before[name] = read_file(out + "/" + name);
+  // No byte, the configuration alone, and all but the last file.
+  for (const long room : {0L, 1000L, static_cast<long>(before["summary.json"].size()) - 1}) {
+    const Finished run = symport({"train", "--resume", out}, {.largest_file = room});
+    EXPECT_EQ(run.exit_code, 1) << room;
+    for (const std::string& name : names) EXPECT_EQ(read_file(out + "/" + name), before[name]);
+  }
+  const Finished longer = symport({"train", "--resume", out, "--steps", "40"}, {.largest_file = 0});
+  EXPECT_EQ(longer.exit_code, 1);
+  EXPECT_EQ(read_file(out + "/summary.json"), before["summary.json"]);
+  EXPECT_EQ(symport({"report", out, "--out", directory / "page.html"}).exit_code, 0);
 }
 
 }  // namespace

@@ -20,42 +20,6 @@ using ::testing::Not;
 /// More steps than a minute has time for.
 const char* const endless = "1e12";
 
-auto send_after(std::chrono::milliseconds delay, int signal) {
-  return [=](int process) {
-    std::this_thread::sleep_for(delay);
-    ::kill(process, signal);
-  };
-}
-
-TEST(Interruption, FinishesTheStepWritesWhatThereIsAndExits130) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    const TemporaryDirectory directory;
-    const Finished run = symport(
-        {"optimize", "quadratic:400", "--steps", endless, "--out", directory / "run", "--json"},
-        {.meanwhile = send_after(std::chrono::milliseconds(300), signal)});
-    EXPECT_EQ(run.exit_code, 130) << run.err;
-    EXPECT_THAT(run.err, HasSubstr("interrupted"));
-    const json result = json::parse(run.out);
-    EXPECT_EQ(result["status"], "interrupted");
-    EXPECT_EQ(json::parse(read_file(directory / "run/summary.json")), result);
-    const auto trace = lines_of(read_file(directory / "run/trace.csv"));
-    EXPECT_EQ(trace.size(), result["steps"].get<std::size_t>() + 2);
-  }
-}
-
-TEST(Interruption, IgnoredSignalsStayIgnored) {
-  bool survived = false;
-  const Finished run = symport({"optimize", "booth", "--steps", endless, "--lr", "1e-9"},
-                               {.ignored_signal = SIGHUP, .meanwhile = [&](int process) {
-                                  send_after(std::chrono::milliseconds(200), SIGHUP)(process);
-                                  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-                                  survived = still_runs(process);
-                                  ::kill(process, SIGTERM);
-                                }});
-  EXPECT_TRUE(survived);
-  EXPECT_EQ(run.exit_code, 130) << run.err;
-}
-
 TEST(Streams, AClosedReaderDoesNotCrashAndTheRunIsStillWritten) {
   const TemporaryDirectory directory;
   const Finished run = symport({"optimize", "booth", "--json", "--out", directory / "run"},

@@ -52,6 +52,25 @@ TEST(AtomicFile, ReplacesAFileAndKeepsItsPermissions) {
   EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST(AtomicFile, KeepsAFileThatWasPutThereInTheMeantime) {
+  const test::TemporaryDirectory directory;
+  const fs::path target = directory / "model.npz";
+  {
+    AtomicFile file(target, Existing::keep);
+    file.write("mine");
+    file.flush();
+    EXPECT_THROW(file.write("more"), std::logic_error);
+    test::put_file(target, "somebody else's");
+    EXPECT_THAT(refusal([&] { file.commit(); }), HasSubstr("in the meantime"));
+  }
+  EXPECT_EQ(contents(target), "somebody else's");
+  EXPECT_EQ(directory.entries(), 1u);
+  fs::remove(target);
+  write_file(target, "mine", Existing::keep);
+  EXPECT_EQ(contents(target), "mine");
+  EXPECT_EQ(directory.entries(), 1u);
+}
+
 TEST(AtomicFile, FollowsASymbolicLink) {
   const test::TemporaryDirectory directory;
   fs::create_directory(directory / "real");

@@ -44,6 +44,34 @@ TEST(Csv, TakesTheLabelColumnOut) {
   EXPECT_EQ(samples_from_csv(table, "b", "t.csv").X, (Matrix{{1, 4}, {2, 0}}));
 }
 
+TEST(Csv, ClassesMayBeWords) {
+  const char* text = "a,species,b\n1,virginica,3\n4,setosa,6\n7,virginica,9\n";
+  const CsvTable table = parse_csv(text, "t.csv", "species");
+  const SampleSet<> samples = samples_from_csv(table, "species", "t.csv");
+  EXPECT_EQ(samples.X, (Matrix{{1, 4, 7}, {3, 6, 9}}));
+  EXPECT_THAT(samples.classes, ElementsAre(1, 0, 1));
+  EXPECT_THAT(samples.class_names, ElementsAre("setosa", "virginica"));
+  // A second set has the numbers of the first.
+  const CsvTable other = parse_csv("a,species,b\n1,setosa,3\n", "u.csv", "species");
+  EXPECT_THAT(samples_from_csv(other, "species", "u.csv", {}, {"virginica", "setosa"}).classes,
+              ElementsAre(1));
+  EXPECT_THAT(
+      refusal([&] { samples_from_csv(other, "species", "u.csv", {}, {"virginica"}); }),
+      HasSubstr("u.csv, line 2: found the class \"setosa\", allowed is one of \"virginica\""));
+  EXPECT_THAT(refusal([&] { parse_csv(text, "t.csv"); }), HasSubstr("found \"virginica\""));
+  EXPECT_THAT(refusal([&] { parse_csv("a,s\n1,\n", "t.csv", "s"); }), HasSubstr("no value"));
+}
+
+TEST(Csv, AColumnMayBeWhatIsPredicted) {
+  const CsvTable table = parse_csv("a,price,b\n1,2.5,3\n4,-1,6\n", "t.csv");
+  const SampleSet<> samples = regression_from_csv(table, "price", "t.csv");
+  EXPECT_EQ(samples.X, (Matrix{{1, 4}, {3, 6}}));
+  EXPECT_EQ(samples.Y, (Matrix{{2.5, -1}}));
+  EXPECT_TRUE(samples.classes.empty());
+  EXPECT_THAT(refusal([&] { regression_from_csv(table, "cost", "t.csv"); }),
+              HasSubstr("no column \"cost\""));
+}
+
 TEST(Csv, RefusesEverythingElseByFileAndLine) {
   const struct {
     const char* text;
@@ -70,7 +98,7 @@ TEST(Csv, RefusesEverythingElseByFileAndLine) {
       {"a,a\n1,2\n", "line 1: found the column name \"a\" twice"},
       {"a,\n1,2\n", "line 1: found no name for column 2"},
       {"a,b\n\"1,2\n", "line 2: found a quote that is not closed"},
-      {"a,b\n\"1\"2,3\n", "line 2: found text behind the quoted field"},
+      {"a,b\n\"1\"2,3\n", "line 2: found text after the quoted field"},
       {"a,b\n1\",3\n", "line 2: found a quote inside the field"},
       {"a,b\n1,\x1b[2J\n", "found \"\\x1b[2J\""},
   };
@@ -93,6 +121,8 @@ TEST(Csv, RefusesLabelsThatAreNoClasses) {
   EXPECT_THAT(message("a,y\n1,-1\n", "y", 0), HasSubstr("t.csv, line 2: found -1"));
   EXPECT_THAT(message("a,y\n1,3\n", "y", 3), HasSubstr("a class, 0 to 2"));
   EXPECT_THAT(message("a,y\n1,1e300\n", "y", 0), HasSubstr("a class"));
+  // 2^40 is class 0 when cut to 32 bits.
+  EXPECT_THAT(message("a,y\n1,1099511627776\n", "y", 0), HasSubstr("a class, 0 to 2147483647"));
 }
 
 }  // namespace

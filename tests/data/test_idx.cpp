@@ -2,9 +2,6 @@
 #include "symport/data/idx.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-
-#include <thread>
 
 #include "support/forged_idx.hpp"
 #include "support/packed.hpp"
@@ -27,20 +24,6 @@ TEST(Idx, ReadsPlainAndGzippedFilesAlike) {
   for (const std::string& form : {bytes, gzipped(bytes)}) {
     test::put_file(directory / "images", form);
     EXPECT_EQ(read_idx(directory / "images"), expected);
-  }
-}
-
-TEST(Idx, ReadsPipes) {
-  const test::TemporaryDirectory directory;
-  const std::string bytes = forged_idx({3}, "abc");
-  for (const std::string& form : {bytes, gzipped(bytes)}) {
-    const std::filesystem::path pipe = directory / "pipe";
-    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-    std::thread writer([&] { test::put_file(pipe, form); });
-    const Array array = read_idx(pipe);
-    writer.join();
-    EXPECT_EQ(array, parse_idx(bytes, "bytes"));
-    std::filesystem::remove(pipe);
   }
 }
 

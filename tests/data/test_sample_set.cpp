@@ -10,6 +10,8 @@
 #include "support/refusal.hpp"
 #include "support/temporary_directory.hpp"
 #include "symport/data/npz.hpp"
+#include "symport/objectives/targets.hpp"
+#include "symport/training/sample_targets.hpp"
 
 namespace symport {
 namespace {
@@ -43,6 +45,19 @@ TEST(SampleSet, HasSamplesInColumns) {
   EXPECT_EQ(targets.Y, (MatrixOf<float>{{7, 8, 9}}));
 }
 
+TEST(SampleSet, OneDimensionOfTargetsIsOneOutput) {
+  ArrayMap arrays = with_targets();
+  const SampleSet<> columns = samples_from_arrays(arrays, "batch.npz");
+  arrays["Y"].shape = {3};
+  EXPECT_EQ(samples_from_arrays(arrays, "batch.npz").Y, columns.Y);
+}
+
+TEST(SampleSet, ItsClassesAreThoseOfTargets) {
+  const SampleSet<> samples = samples_from_arrays(with_classes(), "batch.npz");
+  const Targets<double> targets(samples.classes);
+  EXPECT_EQ(targets.classes, samples.classes);
+}
+
 TEST(SampleSet, TakesBytesAsPixelsAndAsClasses) {
   ArrayMap arrays = with_classes();
   arrays["X"].values = std::vector<std::uint8_t>{0, 255, 1, 2, 3, 4};
@@ -50,6 +65,21 @@ TEST(SampleSet, TakesBytesAsPixelsAndAsClasses) {
   const SampleSet<> samples = samples_from_arrays(arrays, "batch.npz");
   EXPECT_EQ(samples.X(1, 0), 255.0);
   EXPECT_EQ(samples.classes, (std::vector<Index>{0, 200, 255}));
+}
+
+TEST(SampleSet, RefusesClassesThatDoNotFitInto32Bits) {
+  ArrayMap arrays = with_classes();
+  arrays["y"].values = std::vector<std::int64_t>{2, 0, largest_class};
+  EXPECT_EQ(targets_of(samples_from_arrays(arrays, "batch.npz")).classes[2], 2147483647);
+  // Cut to 32 bits these are classes 0 and 1.
+  for (const std::int64_t label : {std::int64_t{1} << 32, (std::int64_t{1} << 40) + 1}) {
+    arrays["y"].values = std::vector<std::int64_t>{2, 0, label};
+    EXPECT_THAT(refusal([&] { samples_from_arrays(arrays, "batch.npz"); }),
+                HasSubstr("array y: found class " + std::to_string(label) +
+                          " at [2], allowed is 0 to 2147483647"));
+    const SampleSet<> own{.X = Matrix::Zero(1, 1), .classes = {label}, .Y = {}};
+    EXPECT_THAT(refusal([&] { targets_of(own); }), HasSubstr("classes: found"));
+  }
 }
 
 TEST(SampleSet, RefusesBadBatchesByFileAndArray) {

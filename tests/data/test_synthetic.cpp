@@ -37,6 +37,23 @@ TEST(Synthetic, SeedDecidesTheData) {
   EXPECT_NE(classification_data({.seed = 3}).X, classification_data({.seed = 4}).X);
 }
 
+TEST(Synthetic, SpiralsWindAroundTheOriginApart) {
+  const SampleSet<> data = spiral_data({.samples = 400, .turns = 1.5, .noise = 0.0, .seed = 5});
+  ASSERT_EQ(data.X.rows(), 2);
+  for (Index i = 0; i < data.samples(); ++i) {
+    const double radius = data.X.col(i).norm();
+    // Along an arm the direction is that of 3 pi radius; the other arm points the other way.
+    const double along =
+        data.X(0, i) * std::cos(3 * M_PI * radius) + data.X(1, i) * std::sin(3 * M_PI * radius);
+    EXPECT_NEAR(along, data.classes[static_cast<std::size_t>(i)] == 0 ? radius : -radius, 1e-12);
+    EXPECT_LT(radius, 1.0);
+  }
+  EXPECT_EQ(spiral_data({.seed = 3}).X, spiral_data({.seed = 3}).X);
+  EXPECT_NE(spiral_data({.seed = 3}).X, spiral_data({.seed = 4}).X);
+  EXPECT_EQ(test::refusal([] { spiral_data({.noise = -1.0}); }),
+            "noise: found -1.000000, allowed is a finite number >= 0");
+}
+
 TEST(Synthetic, ClassesAreBalancedCloudsAroundTheirCentres) {
   const ClassificationOptions options{
       .features = 3, .classes = 4, .samples = 4000, .spread = 0.25, .seed = 1};

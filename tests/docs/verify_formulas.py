@@ -272,6 +272,35 @@ def slots():
     check("S7", 1.0 + torch.diag(C[0] + C[1] + charge * C[2]).norm() / sum(c.norm() for c in C), torch.tensor(1.0))
 
 
+def balance():
+    """|g.w|^2 / 2 does not change to first order at the element of (S10) and (S11)."""
+    r = 4
+    A, B = 3 * torch.randn(r, 7), torch.randn(5, r)
+
+    def slope_at(tensors, move, algebra):
+        e = torch.zeros_like(algebra).requires_grad_()
+        return grad(0.5 * sum(dot(t, t) for t in move(tensors, e)), [e])[0]
+
+    # Charges 1 and -k.
+    for k in (1.0, 2.0):
+        s = (k * (B**2).sum(0) / (A**2).sum(1)) ** (1 / (2 + 2 * k))
+        there = [s[:, None] * A, B * s ** (-k)]
+        slope = slope_at(there, lambda t, e, k=k: [torch.exp(e)[:, None] * t[0], t[1] * torch.exp(-k * e)], s)
+        check("S10", 1.0 + slope.norm() / dot(A, A), torch.tensor(1.0))
+    P, C = A @ A.T, B.T @ B
+    root, inverse = root_of(P, 0.5), root_of(P, -0.5)
+    M = inverse @ root_of(root @ C @ root, 0.5) @ inverse
+    check("S11", M @ P @ M, C)
+    g = root_of(M, 0.5)
+    there = [g @ A, B @ torch.linalg.inv(g)]
+    slope = slope_at(there, lambda t, e: [torch.matrix_exp(e) @ t[0], t[1] @ torch.matrix_exp(-e)], eye(r))
+    check("S11", 1.0 + slope.norm() / dot(A, A), torch.tensor(1.0))
+    nuclear = torch.linalg.svdvals(B @ A).sum()
+    check("S11", sum(dot(t, t) for t in there), 2 * nuclear)
+    Q = root_of(P, -0.5) @ A
+    check("S12", Q @ Q.T, eye(r))
+
+
 # round_trips.md
 
 
@@ -364,7 +393,7 @@ def round_trips():
 
 
 def main():
-    for part in (functions, linear_actions, networks, objectives, slots, round_trips):
+    for part in (functions, linear_actions, networks, objectives, slots, balance, round_trips):
         part()
     for label in sorted(worst, key=lambda x: (x[0], int(x[1:]))):
         print(f"({label})  {worst[label]:.1e}" + ("  WRONG" if worst[label] > TOLERANCE else ""))

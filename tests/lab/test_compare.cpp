@@ -23,6 +23,12 @@ TEST(CompareMethod, IsParsedToTheOptionsOfTheCommands) {
   EXPECT_EQ(compare::parse_method("gd+teleport:at=0/10/20").options.text("teleport"), "0,10,20");
   EXPECT_EQ(compare::parse_method("gd+random:at=1").options.text("search"), "blind");
   EXPECT_FALSE(compare::parse_method("adam").teleports());
+  // The schedules of the other commands; a list has slashes for its commas.
+  EXPECT_EQ(compare::parse_method("SGD+teleport:every:100+99,state=keep").options.text("teleport"),
+            "every:100+99");
+  EXPECT_EQ(compare::parse_method("sgd+GL:0/10/20").options.text("teleport"), "0,10,20");
+  EXPECT_EQ(compare::parse_method("sgd+GL:5").options.text("optimizer"), "gd");
+  EXPECT_EQ(compare::parse_method("sgd+GL:5").kind, "gl");
 }
 
 TEST(CompareMethod, PlainFormsAreAddedOnceAndComeFirst) {

@@ -115,6 +115,21 @@ TEST_F(DataCacheTest, NamesTheOptionThatIsWrong) {
   EXPECT_EQ(cache_.reads(), 0u);
 }
 
+TEST_F(DataCacheTest, TheFingerprintTellsEveryNumberApart) {
+  SampleSet<> set{.X = Matrix::Zero(2, 5000), .classes = {}, .Y = Matrix::Zero(1, 5000)};
+  const auto fingerprint_of = [](const SampleSet<>& samples) {
+    return fingerprint<double>(*samples_of(samples).source);
+  };
+  const std::string before = fingerprint_of(set);
+  EXPECT_EQ(fingerprint_of(set), before);
+  for (const Index sample : {0, 1, 4, 999, 1000, 2503, 4999}) {
+    SampleSet<> input = set, target = set;
+    input.X(1, sample) = target.Y(0, sample) = 1e-300;
+    EXPECT_NE(fingerprint_of(input), before) << sample;
+    EXPECT_NE(fingerprint_of(target), before) << sample;
+  }
+}
+
 /// The samples that are looked at before a run are those that could be wrong.
 TEST_F(DataCacheTest, AClassTooLargeIsFoundBeforeTheRun) {
   const std::string table = csv("t.csv", "a,k\n1,0\n2,1\n3,5\n");

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "lab/report/contours.hpp"
@@ -19,6 +21,7 @@ namespace symport::lab::report {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
@@ -155,6 +158,115 @@ TEST(PiecesToDraw, BreakWhereThereIsNoNumber) {
   const auto pieces = pieces_to_draw({0, 10, 20, 30, 40}, {1, 2, nan, 4, 5});
   EXPECT_THAT(pieces, ElementsAre(ElementsAre(0u, 1u), ElementsAre(3u, 4u)));
   EXPECT_TRUE(pieces_to_draw({}, {}).empty());
+}
+
+/// A long noisy curve with a spike, a gap and teleports.
+CurveFigure long_curve(std::size_t count) {
+  Series series{.name = "long", .x = {{}, {}}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto t = static_cast<double>(i);
+    series.x[0].push_back(t);
+    series.x[1].push_back(1e-3 * t);
+    series.y.push_back(std::sin(1e-3 * t) + 0.1 * std::sin(123.0 * t));
+    series.lower.push_back(series.y.back() - 1.0);
+    series.upper.push_back(series.y.back() + 1.0);
+  }
+  series.y[count / 2] = 50.0;
+  series.upper[count / 3] = 70.0;
+  series.y[count / 5] = std::nan("");
+  series.teleports = {0, 1234, count - 1};
+  CurveFigure figure;
+  figure.series = {series};
+  return figure;
+}
+
+TEST(Thin, KeepsWhatCanBeSeenOfALongCurve) {
+  const CurveFigure whole = long_curve(100'000);
+  CurveFigure figure = whole;
+  thin(figure);
+  const Series &long_one = whole.series[0], &series = figure.series[0];
+  ASSERT_LE(series.y.size(), 4100u);
+  ASSERT_GE(series.y.size(), 1000u);
+  for (const auto* column : {&series.x[0], &series.x[1], &series.lower, &series.upper}) {
+    ASSERT_EQ(column->size(), series.y.size());
+  }
+  for (std::size_t i = 0; i < series.y.size(); ++i) {
+    const auto row = static_cast<std::size_t>(series.x[0][i]);
+    if (!std::isnan(long_one.y[row])) {
+      EXPECT_EQ(series.y[i], long_one.y[row]);
+    }
+    EXPECT_EQ(series.upper[i], long_one.upper[row]);
+  }
+  EXPECT_EQ(series.x[0].front(), 0.0);
+  EXPECT_EQ(series.x[0].back(), 99'999.0);
+  EXPECT_EQ(*std::max_element(series.upper.begin(), series.upper.end()), 70.0);
+  EXPECT_THAT(series.y, ::testing::Contains(50.0));
+  EXPECT_THAT(series.y, ::testing::Contains(::testing::IsNan()));
+  ASSERT_EQ(series.teleports.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(series.x[0][series.teleports[i]], long_one.x[0][long_one.teleports[i]]);
+  }
+  // In every thousandth of the axis the curve has the extremes that it had.
+  for (std::size_t part = 0; part < 100; ++part) {
+    double low = 1e9, high = -1e9, whole_low = 1e9, whole_high = -1e9;
+    for (std::size_t i = 0; i < series.y.size(); ++i) {
+      if (static_cast<std::size_t>(series.x[0][i]) / 1000 != part) continue;
+      low = std::fmin(low, series.y[i]), high = std::fmax(high, series.y[i]);
+    }
+    for (std::size_t row = 1000 * part; row < 1000 * (part + 1); ++row) {
+      whole_low = std::fmin(whole_low, long_one.y[row]);
+      whole_high = std::fmax(whole_high, long_one.y[row]);
+    }
+    EXPECT_NEAR(low, whole_low, 0.02) << part;
+    EXPECT_NEAR(high, whole_high, 0.02) << part;
+  }
+  EXPECT_THAT(figure.note, HasSubstr("of 100000 points"));
+}
+
+TEST(Thin, LeavesShortCurvesAloneAndBoundsManyTeleports) {
+  CurveFigure figure = long_curve(4000);
+  thin(figure);
+  EXPECT_EQ(figure.series[0].y.size(), 4000u);
+  EXPECT_EQ(figure.note, "");
+  figure = long_curve(50'000);
+  figure.series[0].teleports.resize(50'000);
+  std::iota(figure.series[0].teleports.begin(), figure.series[0].teleports.end(), 0u);
+  thin(figure);
+  EXPECT_LE(figure.series[0].y.size(), 4100u);
+  EXPECT_EQ(figure.series[0].teleports.size(), figure.series[0].y.size());
+}
+
+TEST(Thin, KeepsBothFramesOfAJump) {
+  for (const std::size_t every : {5'000, 3}) {
+    Trajectory way;
+    for (std::size_t i = 0; i < 60'000; ++i) {
+      const bool jumps = i % every == 1;
+      way.kind.push_back(jumps            ? Frame::before_teleport
+                         : i % every == 2 ? Frame::after_teleport
+                                          : Frame::step);
+      const auto t = static_cast<double>(i);
+      way.step.push_back(t);
+      way.x.push_back(std::cos(1e-4 * t));
+      way.y.push_back(std::sin(1e-4 * t));
+      way.loss.push_back(1.0 / (1.0 + t));
+    }
+    LevelSetFigure figure;
+    figure.trajectories = {way};
+    thin(figure);
+    const Trajectory& thinned = figure.trajectories[0];
+    ASSERT_LE(thinned.x.size(), 8'000u);
+    ASSERT_EQ(thinned.kind.size(), thinned.x.size());
+    std::size_t jumps = 0;
+    for (std::size_t i = 0; i < thinned.kind.size(); ++i) {
+      if (thinned.kind[i] == Frame::after_teleport) {
+        ++jumps;
+        EXPECT_EQ(thinned.kind[i - 1], Frame::before_teleport);
+      }
+    }
+    if (every == 5'000) {
+      EXPECT_EQ(jumps, 12u);
+    }
+  }
 }
 
 TEST(Scale, MapsItsEndsAndHasRoundTicks) {

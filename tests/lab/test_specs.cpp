@@ -38,7 +38,9 @@ void expect_round_trip(const OptionTable<Spec>& table, const std::string& comman
 TEST(Specs, EveryOptionOfAFunctionGoesToAFileAndBack) {
   expect_round_trip(function_run_options(), "optimize",
                     {{"function", "quadratic:5,1e3"},
+                     {"symmetry", "rotation"},
                      {"start", "-1e-7,3,0,0.1,2"},
+                     {"stop-at", "1e-9"},
                      {"optimizer", "adam"},
                      {"lr", "cosine:0.1,9"},
                      {"steps", "12"},
@@ -54,7 +56,8 @@ TEST(Specs, EveryOptionOfAFunctionGoesToAFileAndBack) {
                      {"round-trip", "last"},
                      {"damping", "0.5"},
                      {"kernel", "average"},
-                     {"refresh", "7"}});
+                     {"refresh", "7"},
+                     {"move", "true"}});
 }
 
 TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
@@ -64,6 +67,7 @@ TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
                      {"samples", "100"},
                      {"validation", "7"},
                      {"label", "kind \"x\""},
+                     {"target", "price"},
                      {"layers", "4,8,3"},
                      {"weights", "/w.npz"},
                      {"activation", "asinh"},
@@ -76,6 +80,7 @@ TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
                      {"batch", "20"},
                      {"epochs", "3"},
                      {"patience", "2"},
+                     {"stop-at", "0.125"},
                      {"train-loss", "running"},
                      {"evaluate-every", "50"},
                      {"threads", "2"},
@@ -90,7 +95,8 @@ TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
                      {"round-trip", "all"},
                      {"damping", "0.25"},
                      {"kernel", "batch"},
-                     {"refresh", "7"}});
+                     {"refresh", "7"},
+                     {"move", "true"}});
 }
 
 TEST(Specs, NumbersAreNumbersAndListsOfWidthsAreWhole) {
@@ -101,6 +107,38 @@ TEST(Specs, NumbersAreNumbersAndListsOfWidthsAreWhole) {
   EXPECT_THAT(text, HasSubstr("\nlr = 0.01\n"));
   EXPECT_THAT(text, HasSubstr("\nseed = 7\n"));
   EXPECT_THAT(text, Not(HasSubstr("steps")));
+}
+
+TEST(Specs, APartOfTheSamplesIsWrittenAsOne) {
+  const NetworkRunSpec spec =
+      network_run_options().read(arguments_of({{"data", "regression"}, {"validation", "12.5%"}}));
+  EXPECT_EQ(spec.validation.of(200), 25);
+  EXPECT_THAT(config_of(spec), HasSubstr("\nvalidation = \"12.5%\"\n"));
+  for (const char* bad : {"100%", "-1%", "%", "20 percent", "1e999%", "nan%"}) {
+    EXPECT_THROW(as_share().parse(bad), InvalidArgument) << bad;
+  }
+}
+
+TEST(Specs, NamesAreUnderstoodHoweverTheyAreSpelt) {
+  const NetworkRunSpec spec = network_run_options().read(arguments_of({{"data", "Regression"},
+                                                                       {"optimizer", "SGD"},
+                                                                       {"activation", "LeakyReLU"},
+                                                                       {"loss", "MSE"},
+                                                                       {"init", "He"},
+                                                                       {"precision", "Double"},
+                                                                       {"symmetry", "Rescale"},
+                                                                       {"batch", "FULL"}}));
+  EXPECT_EQ(spec.optimizer, "gd");
+  EXPECT_EQ(spec.activation.name(), "leaky_relu:0.1");
+  EXPECT_EQ(spec.loss->name(), "mean_squares:mean");
+  EXPECT_EQ(spec.how.symmetry, "rescale");
+  EXPECT_EQ(resolve(spec).data, "regression");
+}
+
+TEST(Specs, AnotherNameOfAnOptionIsTheOption) {
+  const Arguments arguments =
+      parse_config("learning-rate = 0.5\n", "run.toml", "train", network_run_options().options());
+  EXPECT_EQ(network_run_options().read(arguments).learning_rate->text(), "0.5");
 }
 
 /// Version 0.1.0 wrote widths as 784.0, rates and seeds as text.

@@ -18,6 +18,9 @@ TEST(NearestName, FindsWhatWasProbablyMeant) {
   EXPECT_EQ(nearest_name("mometnum", names), "momentum");
   EXPECT_EQ(nearest_name("mom", names), "momentum") << "the only one that begins so";
   EXPECT_EQ(nearest_name("ada", names), "adam");
+  EXPECT_EQ(nearest_name("--tele", {"--test", "--teleport-batches", "--teleport", "--help"}),
+            "--teleport")
+      << "a word cut short, not the nearest by letters";
   EXPECT_EQ(nearest_name("sgd_with_bells", names), "");
   EXPECT_EQ(nearest_name("", names), "");
   EXPECT_EQ(nearest_name(std::string(100000, 'a'), names), "");

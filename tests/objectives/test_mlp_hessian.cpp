@@ -99,6 +99,28 @@ TEST(MlpHessian, RescaledIsThatOfTheRescaledParameters) {
 }
 
 // With one layer and one sample the gradient delta x' is an eigenvector.
+// Against products of whole vectors that are zero outside of a layer.
+TEST(MlpHessian, KnowsTheProductsOfTheGradientsLayers) {
+  for (const auto& problem : problems(false)) {
+    const Mlp& network = problem.objective.network();
+    Vector gradient(problem.w.size()), product(problem.w.size());
+    problem.objective.gradient(problem.w, gradient);
+    Matrix parts = Matrix::Zero(problem.w.size(), network.layers());
+    for (Index m = 1; m <= network.layers(); ++m) {
+      network.augmented(m, parts.col(m - 1).data()) = network.augmented(m, gradient.data());
+    }
+    const auto [J, M] = MlpHessian<double>(problem.objective, problem.w).gradient_blocks();
+    const double size = gradient.squaredNorm();
+    for (Index a = 0; a < network.layers(); ++a) {
+      EXPECT_NEAR(J[a], parts.col(a).squaredNorm(), 1e-12 * size);
+      problem.objective.hessian_vector(problem.w, parts.col(a), product);
+      for (Index b = 0; b < network.layers(); ++b) {
+        EXPECT_NEAR(M(b, a), parts.col(b).dot(product), 1e-12 * M.cwiseAbs().maxCoeff());
+      }
+    }
+  }
+}
+
 TEST(MlpHessian, SaysNothingWhenTheKrylovSpaceEnds) {
   Random random(63);
   const auto problem =

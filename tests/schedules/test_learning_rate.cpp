@@ -35,8 +35,19 @@ TEST(LearningRate, FollowsHalfACosineToZero) {
   for (Index t = 1; t <= 100; ++t) EXPECT_LT(rate.at(t), rate.at(t - 1));
 }
 
+TEST(LearningRate, ALineFallsEvenlyWithinAStepToo) {
+  const auto rate = LearningRate::parse("linear:0.8,4");
+  EXPECT_EQ(rate.at(0), 0.8);
+  EXPECT_DOUBLE_EQ(rate.at(0.5), 0.7);
+  EXPECT_DOUBLE_EQ(rate.at(3), 0.2);
+  EXPECT_EQ(rate.at(4), 0.0);
+  EXPECT_EQ(rate.at(4.5), 0.0);
+  EXPECT_EQ(LearningRate::step(0.8, 0.5, 2).at(1.9), 0.8) << "a step waits for its time";
+}
+
 TEST(LearningRate, PrintsWhatParseReadsBack) {
-  for (const char* text : {"0.1", "0.001", "1e-05", "step:0.1,0.5,30", "cosine:0.1,100"}) {
+  for (const char* text :
+       {"0.1", "0.001", "1e-05", "step:0.1,0.5,30", "cosine:0.1,100", "linear:0.1,100"}) {
     EXPECT_EQ(LearningRate::parse(text).to_string(), text);
   }
   const auto odd = LearningRate(1.0 / 3.0);
@@ -64,10 +75,12 @@ TEST(LearningRate, RefusesBadInputByField) {
                            "step:0.1,0.5,-3",
                            "step:0.1,nan,30",
                            "cosine:0.1",
+                           "linear:0.1",
+                           "linear:0.1,0",
                            "cosine:0.1,0",
                            "cosine:-0.1,10",
                            "cosine:0.1,1e300",
-                           "linear:0.1,10",
+                           "line:0.1,10",
                            "0x10"}) {
     try {
       LearningRate::parse(text);
@@ -86,6 +99,7 @@ TEST(LearningRate, RefusesPeriodsBelowOne) {
                                  ", allowed is a whole number >= 1";
     EXPECT_EQ(test::refusal([=] { LearningRate::step(0.1, 0.5, period); }), expected);
     EXPECT_EQ(test::refusal([=] { LearningRate::cosine(0.1, period); }), expected);
+    EXPECT_EQ(test::refusal([=] { LearningRate::linear(0.1, period); }), expected);
   }
   const auto halving = LearningRate::step(0.8, 0.5, 1);
   for (Index t = 0; t < 5; ++t) EXPECT_EQ(halving.at(t), std::ldexp(0.8, -static_cast<int>(t)));

@@ -89,8 +89,10 @@ TEST(PaperAction, ActivationsThatAreNoBijectionsAreRefusedByName) {
   Random random(51);
   auto [objective, w] =
       random_problem<double>({5, 6, 3}, "tanh", "cross_entropy", false, 3, random);
-  EXPECT_THAT(test::refusal([&] { PaperAction<double>().orbit(objective, w); }),
-              ::testing::HasSubstr("activation: found tanh, allowed is a bijection"));
+  EXPECT_THAT(
+      test::refusal([&] { PaperAction<double>().orbit(objective, w); }),
+      ::testing::HasSubstr(
+          "activation: the symmetry paper needs an activation with an inverse, and tanh has"));
 }
 
 TEST(PaperAction, OtherObjectivesAndNetworksWithoutHiddenLayersAreRefused) {

@@ -43,7 +43,7 @@ TEST_F(Dependent, BatchIsRefusedWithItsNumbersAndTheParametersStay) {
   Vector w = problem.w;
   const Certificate c = teleport(GeneralLinear<double>(), search, 0.0, w);
   EXPECT_FALSE(c.accepted);
-  EXPECT_NE(c.reason.find("5 samples have rank 4 in layer 0 of width 10"), std::string::npos)
+  EXPECT_NE(c.reason.find("5 samples have rank 4 in the 10 input features"), std::string::npos)
       << c.reason;
   EXPECT_EQ(c.loss_before, problem.objective.value(problem.w));
   EXPECT_EQ(w, problem.w);

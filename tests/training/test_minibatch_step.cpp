@@ -89,8 +89,7 @@ TYPED_TEST(MinibatchStep, EqualsGradientAndStepForEveryOptimizer) {
         for (int step = 0; step < 3; ++step) {
           const double loss = objective.gradient(whole, gradient);
           optimizer->step(objective, loss, gradient, rate, whole_state, whole);
-          const double again =
-              minibatch_step<Scalar>(objective, *optimizer, rate, ranges_state, ranges);
+          const double again = optimizer->minibatch_step(objective, rate, ranges_state, ranges);
           EXPECT_NEAR(again, loss, 10 * this->allowed * std::abs(loss)) << optimizer->name();
         }
         EXPECT_LE((ranges - whole).norm(), this->allowed * whole.norm()) << optimizer->name();
@@ -110,7 +109,7 @@ TEST(MinibatchStepOfNewton, TakesAnOptimizerThatNeedsTheWholeGradient) {
   OptimizerState<double> state = newton.init(whole.size()), other = state;
   const double loss = problem.objective.gradient(whole, gradient);
   newton.step(problem.objective, loss, gradient, 0.5, state, whole);
-  EXPECT_EQ(minibatch_step<double>(problem.objective, newton, 0.5, other, again), loss);
+  EXPECT_EQ(newton.minibatch_step(problem.objective, 0.5, other, again), loss);
   EXPECT_EQ(again, whole);
 }
 

@@ -35,7 +35,8 @@ class Subcommand {
     app_ = program.add_subcommand(command.name);
     app_->allow_extras();
     for (const Option& option : command.options) {
-      const std::string name = option.positional ? option.name : flag(option);
+      std::string name = option.positional ? option.name : flag(option);
+      for (const std::string& alias : option.aliases) name += ",--" + alias;
       CLI::Option* handle = option.value.empty() ? app_->add_flag(name)
                             : option.many        ? app_->add_option(name, lists_[option.name])
                                                  : app_->add_option(name, values_[option.name]);
@@ -85,6 +86,7 @@ std::vector<std::string> flags_of(const Command& command, bool with_value_only) 
   for (const Option& option : command.options) {
     if (option.positional || (with_value_only && option.value.empty())) continue;
     flags.push_back(flag(option));
+    for (const std::string& alias : option.aliases) flags.push_back("--" + alias);
   }
   return flags;
 }
@@ -166,7 +168,7 @@ int dispatch(std::vector<std::string> arguments, const std::vector<Command>& com
   app.allow_extras();
   app.require_subcommand(0, 1);
   bool version = false, json = false;
-  app.add_flag("--version", version);
+  app.add_flag("-V,--version", version);
   app.add_flag("--json", json);
   std::vector<Subcommand> subcommands;
   subcommands.reserve(commands.size());

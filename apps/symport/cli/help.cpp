@@ -60,9 +60,10 @@ std::string options_of(const Command& command) {
     text += fmt::format("\n{}:\n", group);
     for (const Option& option : command.options) {
       if (option.positional || option.group != group) continue;
-      text +=
-          entry(fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : " ", option.value),
-                option.help);
+      std::string name = "--" + option.name;
+      for (const std::string& alias : option.aliases) name += ", --" + alias;
+      text += entry(fmt::format("{}{}{}", name, option.value.empty() ? "" : " ", option.value),
+                    option.help);
     }
   }
   return text;
@@ -80,7 +81,7 @@ std::string program_help(const std::vector<Command>& commands) {
   for (const Command& command : commands) text += entry(command.name, command.summary);
   text += "\nOptions:\n";
   text += entry("-h, --help", "show this help, or that of the preceding command");
-  text += entry("--version", "show the version; with --json those of all parts");
+  text += entry("-V, --version", "show the version; with --json those of all parts");
   return text +
          "\nWithout a command: symport demo.\n"
          "Exit codes: 0 done, 1 numerical failure, 2 bad usage or input, 130 interrupted.\n";

@@ -21,6 +21,8 @@ struct OutputOptions {
   bool quiet = false;
   bool no_progress = false;
 
+  /// What becomes of a file that was put where a result goes since the command began.
+  Existing existing() const { return force ? Existing::replace : Existing::keep; }
   bool shows_progress() const { return !quiet && !no_progress; }
   /// The directory of --out, if there is one. Throws UsageError.
   std::unique_ptr<lab::RunDirectory> directory() const;

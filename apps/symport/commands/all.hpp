@@ -8,7 +8,7 @@
 /// The commands of the program, each in a file of its own.
 namespace symport::cli {
 
-/// `symport optimize FUNCTION`: Algorithm 1 on a named test function.
+/// `symport optimize FUNCTION`: Algorithm 1 on a named test function, or on a formula.
 Command optimize_command();
 
 /// `symport train`: Algorithms 1 (full batches) and 2 (mini-batches) on a network.
@@ -30,11 +30,17 @@ Command report_command();
 Command data_command();
 
 /// `symport demo`, and `symport` alone: the paper's test functions with and without teleportation,
-/// in one table and one run directory.
+/// in one table, and one run directory where it is asked for.
 Command demo_command();
 
 /// `symport list`: every name that can be typed, with one line each, from the registry.
 Command list_command();
+
+/// `symport completion SHELL`: a script that completes commands and options.
+Command completion_command();
+
+/// `symport man`: the manual page.
+Command man_command();
 
 /// All of them, in the order of the program's help.
 std::vector<Command> all_commands();

@@ -23,16 +23,16 @@ constexpr const char* details =
     "  TELEPORT  teleport (the problem's usual symmetry; networks: gl), the name of a symmetry\n"
     "            (symport list), or random: a random element, accepted as it is (Armenta et "
     "al.)\n"
-    "  WHEN      at=5 | at=0/10/20 | every=50 | every=100+99; mini-batches count epochs\n"
+    "  WHEN      5 | 0/10/20 | every:50 | every:100+99 | auto; mini-batches count epochs\n"
     "  OPTION    search, search-steps, search-rate, objective, bound, cap, kappa, state,\n"
     "            teleport-batches, teleport-batch-size, allow-partial-batch: as in symport train\n"
     "The plain form of every optimizer is always compared too. A teleport's own evaluations count.";
 
 constexpr const char* examples =
     "symport compare\n"
-    "symport compare rosenbrock --method gd+teleport:every=100+99 --method newton --budget "
+    "symport compare rosenbrock --method gd+teleport:every:100+99 --method newton --budget "
     "1000evals\n"
-    "symport compare regression --method gd:lr=auto+gl:every=2,search-steps=1 --method gd \\\n"
+    "symport compare regression --method gd:lr=auto+gl:every:2,search-steps=1 --method gd \\\n"
     "                --method adagrad+gl:at=5,state=reset --budget 2s --report compare.html\n"
     "symport compare mnist --samples 2000 --layers 784,64,10 --batch 20 --precision float \\\n"
     "                --method gd+rescale:at=1,kappa=2 --budget 2000evals --target 0.2 --seeds 6";
@@ -65,6 +65,7 @@ int run_compare(const Arguments& arguments) {
   const OutputOptions output = read_output_options(arguments);
   compare::CompareOptions options = compare::read_compare_options(arguments);
   const std::optional<ReportFile> page = ReportFile::asked_for(output);
+  const GracefulStop graceful;
   const std::unique_ptr<RunDirectory> directory = output.directory();
   if (directory) {
     options.out = directory->path();

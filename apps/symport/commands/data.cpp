@@ -89,8 +89,10 @@ int run_data(const Arguments& arguments) {
     if (arguments.has(option) && action != "fetch")
       throw OptionError(option, "applies to fetch only");
   }
-  if (options.where.label && action != "describe") {
-    throw OptionError("label", "applies to describe csv:FILE only");
+  for (const char* option : {"label", "target"}) {
+    if (arguments.has(option) && action != "describe") {
+      throw OptionError(option, "applies to describe csv:FILE only");
+    }
   }
   if (action == "list") return list_sets(options, output);
   if (action == "fetch") return fetch_set(options, output);
@@ -111,7 +113,8 @@ Command data_command() {
           "fetch NAME: downloads a set (npm or apt-get do it), checks every file's SHA-256 and\n"
           "stores it; what is stored already is kept, so a fetch can be interrupted.\n"
           "describe NAME: samples, features, classes, files and origin; of your own data too:\n"
-          "idx:DIR (files named as MNIST's), csv:FILE (with --label), FILE.npz (X and y or Y).",
+          "idx:DIR (files named as MNIST's), csv:FILE (with --label or --target), FILE.npz (X and "
+          "y or Y).",
       .examples =
           "symport data list\nsymport data fetch mnist\nsymport data describe mnist\n"
           "symport data describe csv:iris.csv --label species",

@@ -10,6 +10,7 @@ using namespace lab;
 
 FetchResult fetch_with_progress(const CatalogEntry& entry, const DataDirectory& directory,
                                 bool force, bool shown) {
+  const GracefulStop graceful;
   Progress progress({.shown = shown, .first = 0.0, .interval = 0.2});
   return fetch_data(
       entry, directory,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/errors.hpp"
 #include "cli/output_options.hpp"
 #include "commands/all.hpp"
+#include "commands/demo_network.hpp"
 #include "lab/runs/run_writer.hpp"
 #include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
@@ -139,7 +139,25 @@ std::string explanation() {
       rates.lowest, rates.highest, rates.per_decade, *find_entry(searches(), "fixed").steps);
 }
 
-std::string summary_json(const std::vector<Row>& rows, std::uint64_t seed, bool complete) {
+Json networks_json(const std::vector<DemoNetworkRow>& networks) {
+  Json list = Json::array();
+  for (const DemoNetworkRow& row : networks) {
+    const RunSummary& summary = row.result.summary;
+    list.push_back({{"data", row.result.spec.data},
+                    {"method", row.method},
+                    {"folder", row.result.spec.data + "/" + row.folder},
+                    {"learning_rate", *row.result.spec.learning_rate->constant()},
+                    {"steps", summary.steps},
+                    {"final_loss", json_number(summary.final_loss)},
+                    {"valid_loss", json_number(summary.trace.rows.back().valid_loss)},
+                    {"evaluations", json_number(summary.evaluations)},
+                    {"seconds", summary.seconds}});
+  }
+  return list;
+}
+
+std::string summary_json(const std::vector<Row>& rows, const std::vector<DemoNetworkRow>& networks,
+                         std::uint64_t seed, bool complete) {
   Json list = Json::array();
   for (const Row& row : rows) {
     const RunSummary& summary = row.result.summary;
@@ -161,13 +179,9 @@ std::string summary_json(const std::vector<Row>& rows, std::uint64_t seed, bool 
   }
   return json_text({{"status", complete ? "done" : to_string(RunStatus::interrupted)},
                     {"runs", std::move(list)},
+                    {"networks", networks_json(networks)},
                     {"seed", seed},
                     {"version", version()}});
-}
-
-/// runs/demo-20260101-120000
-std::string time_stamped_directory() {
-  return fmt::format("runs/demo-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
 struct DemoOptions {
@@ -184,21 +198,38 @@ const OptionTable<DemoOptions>& demo_options() {
 int run_demo(const Arguments& arguments) {
   const OutputOptions output = read_output_options(arguments);
   const std::uint64_t seed = demo_options().read(arguments).seed;
-  RunDirectory directory(output.out.value_or(time_stamped_directory()), output.force, "--out");
+  const GracefulStop graceful;
+  const std::unique_ptr<RunDirectory> directory = output.directory();
   std::vector<Row> rows;
   for (const Case& what : cases) {
     for (Row& row : run_case(what, seed)) rows.push_back(std::move(row));
   }
-  for (const Row& row : rows) {
-    write_run(row.result, directory, std::filesystem::path(row.result.spec.function) / row.folder);
-  }
+  const std::vector<DemoNetworkRow> networks = demo_network(seed);
   const bool complete = !interrupted();
-  const std::string summary = summary_json(rows, seed, complete);
-  directory.write("summary.json", summary);
-  print(output.json ? summary : heading + table_text(rows, Style::for_stdout()) + explanation());
+  const std::string summary = summary_json(rows, networks, seed, complete);
+  do_both(
+      [&] {
+        if (!directory) return;
+        for (const Row& row : rows) {
+          write_run(row.result, *directory,
+                    std::filesystem::path(row.result.spec.function) / row.folder);
+        }
+        for (const DemoNetworkRow& row : networks) {
+          write_run(row.result, *directory,
+                    std::filesystem::path(row.result.spec.data) / row.folder);
+        }
+        directory->write("summary.json", summary);
+      },
+      [&] {
+        print(output.json ? summary
+                          : heading + table_text(rows, Style::for_stdout()) + explanation() +
+                                demo_network_text(networks, Style::for_stdout()));
+      });
   if (!output.quiet) {
-    print_error(
-        fmt::format("\nTraces, certificates and configurations: {}\n", directory.path().string()));
+    print_error(directory ? fmt::format("\nTraces, certificates and configurations: {}\n",
+                                        directory->path().string())
+                          : std::string("\nsymport demo --out DIR keeps traces, certificates and "
+                                        "configurations; symport report DIR draws them.\n"));
   }
   return complete ? exit_done : exit_interrupted;
 }
@@ -212,10 +243,12 @@ Command demo_command() {
       .details =
           "Minimises the test functions of the paper, a quadratic and a matrix factorization by\n"
           "gradient descent: alone, alone at its best learning rate, with teleportation as in the\n"
-          "paper, and with Symport's own. Prints a table and writes every run to a directory.",
+          "paper, and with Symport's own. Then trains a small network on generated data with SGD,\n"
+          "momentum, Adam and round trips, each at its best rate. Prints both tables; --out keeps\n"
+          "every run.",
       .examples = "symport demo\nsymport demo --out runs/demo --force",
       .options = joined({demo_options().options(),
-                         output_flags({{"out", "where to write (default: runs/demo-DATE-TIME)"},
+                         output_flags({{"out", "write every run to this directory, new or empty"},
                                        "force",
                                        "json",
                                        "quiet"})}),

@@ -6,6 +6,7 @@
 #include "cli/output_options.hpp"
 #include "commands/all.hpp"
 #include "lab/data/catalog.hpp"
+#include "lab/options/own_function.hpp"
 #include "lab/options/registry.hpp"
 #include "lab/text/json_forms.hpp"
 #include "terminal/terminal.hpp"
@@ -44,6 +45,7 @@ std::vector<Section> sections() {
       all.back().lines.push_back({entry.name, entry.name, entry.summary});
   };
   add("symmetries", symmetries());
+  add("symmetries of formulas", own_symmetries());
   add("network symmetries", network_symmetries());
   add("optimizers", optimizers());
   add("searches", searches());

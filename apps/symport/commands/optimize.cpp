@@ -22,7 +22,11 @@ std::string details() {
       "Minimises a test function with an optimizer that teleports now and then: it jumps along "
       "the\n"
       "function's symmetry to a point with the same loss from which the next steps gain more\n"
-      "(Algorithm 1).\n\nFunctions (symport list says more):\n  {}",
+      "(Algorithm 1).\n\nFunctions (symport list says more):\n  {}\n  or a formula in x1, x2, ... "
+      "with "
+      "numbers, pi, e, + - * / ^, parentheses and sqrt, exp, log,\n  sin, cos, tanh, asinh, abs; "
+      "it "
+      "needs --start, and --symmetry for teleports",
       join(usages, "\n  "));
 }
 
@@ -31,7 +35,17 @@ constexpr const char* examples =
     "symport optimize rosenbrock --teleport every:100+99\n"
     "symport optimize booth --start 5,-5 --teleport 4 --search fixed --search-rate 0.001\n"
     "symport optimize quadratic:50,1e4 --lr auto --teleport 0 --out runs/quadratic\n"
+    "symport optimize \"(x1*x2 - 1)^2\" --symmetry scaling --start 3,1 --lr 0.01 --teleport "
+    "every:10\n"
     "symport optimize --config runs/quadratic/config.toml --json";
+
+/// Whether a run of so many steps comes to one of the schedule's.
+bool happens(const Schedule& schedule, Index steps) {
+  if (steps < 1) return false;
+  if (schedule.contains(0)) return true;
+  const std::optional<Index> first = schedule.next_after(0);
+  return first && *first < steps;
+}
 
 /// Options that were given but change nothing, so that nobody wonders.
 std::string idle_options(const Arguments& arguments, const FunctionRunSpec& spec) {
@@ -45,6 +59,8 @@ std::string idle_options(const Arguments& arguments, const FunctionRunSpec& spec
     for (const Option& option : teleport_options().options()) {
       note(option.name, "without --teleport");
     }
+  } else if (!spec.teleport.automatic() && !happens(spec.teleport, *spec.steps)) {
+    note("teleport", fmt::format("in a run of {} steps, which are counted from 0", *spec.steps));
   } else if (spec.how.search == "fixed") {
     for (const char* name : {"bound", "cap"}) {
       note(name, "with the search fixed, which makes no checks");
@@ -63,10 +79,13 @@ FunctionResult run_with_progress(const FunctionRun& run, const OutputOptions& op
     return fmt::format("{}: step {} of {} ({:.0f} %), loss {:.4g}, {} left", run.spec.function,
                        row.step, steps, 100.0 * done, row.loss, duration_text(left));
   };
-  return run_function(run, with_trace, [&](const TraceRow& row) {
-    progress.update([&] { return line(row); });
-    return !interrupted();
-  });
+  return run_function(
+      run, with_trace,
+      [&](const TraceRow& row) {
+        progress.update([&] { return line(row); });
+        return !interrupted();
+      },
+      [] { return !interrupted(); });
 }
 
 int run_optimize(const Arguments& arguments) {
@@ -77,6 +96,7 @@ int run_optimize(const Arguments& arguments) {
   const OutputOptions options = read_output_options(arguments);
   const FunctionRun run = resolve(function_run_options().read(arguments));
   RunOutput output("symport optimize", options);
+  const GracefulStop graceful;
   output.open_directory();
   // A configuration file that repeats a run names every option; only what was typed is worth a
   // note.

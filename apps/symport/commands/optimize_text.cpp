@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "commands/texts.hpp"
 #include "terminal/text_table.hpp"
 
@@ -13,12 +15,13 @@ namespace {
 constexpr Index numbers_shown = 8;
 constexpr std::size_t teleports_shown = 20;
 
-std::string status_text(const RunSummary& summary) {
+std::string status_text(const RunSummary& summary, bool low_enough) {
   switch (summary.status) {
     case RunStatus::step_limit:
       return fmt::format("all {} steps made", summary.steps);
     case RunStatus::converged:
-      return fmt::format("converged after {} steps: nothing left to gain", summary.steps);
+      return fmt::format("converged after {} steps: {}", summary.steps,
+                         low_enough ? "the loss is below --stop-at" : "nothing left to gain");
     case RunStatus::diverged:
       return fmt::format("diverged at step {}", summary.steps);
     case RunStatus::interrupted:
@@ -78,14 +81,20 @@ std::string optimize_text(const FunctionResult& result, const Style& style) {
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("{:<14}{}\n", name, value);
   };
-  line("function", fmt::format("{}: {}", full_specification(spec.function), result.formula));
+  const std::string function = full_specification(spec.function);
+  line("function",
+       function == result.formula ? function : fmt::format("{}: {}", function, result.formula));
+  if (spec.symmetry) line("symmetry", *spec.symmetry);
   line("optimizer",
        fmt::format("{}, learning rate {}", spec.optimizer, spec.learning_rate->text()));
-  const std::string status = status_text(summary);
+  const std::string status =
+      status_text(summary, spec.stop_at && summary.final_loss < *spec.stop_at);
   line("status", summary.status == RunStatus::diverged ? style.bad(status) : status);
   const bool diverged = summary.status == RunStatus::diverged;
-  line("final loss", style.bold(diverged ? "diverged" : fmt::format("{:.9g}", summary.final_loss)) +
-                         fmt::format("  (the minimum is {:.3g})", result.minimum));
+  line("final loss",
+       style.bold(diverged ? "diverged" : fmt::format("{:.9g}", summary.final_loss)) +
+           (std::isnan(result.minimum) ? std::string()
+                                       : fmt::format("  (the minimum is {:.3g})", result.minimum)));
   line("|gradient|^2", fmt::format("{:.9g}", summary.final_grad_sq));
   line("x", point_text(result.x));
   line("cost", fmt::format("{:.6g} gradients or their equivalent, {}", summary.evaluations,

@@ -12,6 +12,7 @@
 #include "lab/runs/run_reader.hpp"
 #include "lab/text/json_forms.hpp"
 #include "symport/data/atomic_file.hpp"
+#include "terminal/interruption.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -113,15 +114,19 @@ int run_report_command(const Arguments& arguments) {
     throw OptionError("out", fmt::format("'{}' exists; --force replaces it", file.string()));
   }
   const report::Report content = report::run_report(read_runs(options.directories), options.title);
+  const std::string page = report::page(content);
+  std::vector<std::pair<std::string, std::string>> pictures;
+  if (output.figures) pictures = report::pictures(content);
+  const GracefulStop graceful;  // the files that follow are written whole
   if (output.figures) {
     if (fs::exists(fs::path(*output.figures) / "summary.json")) {
       throw OptionError("figures", fmt::format("found '{}', a run directory, allowed is another",
                                                *output.figures));
     }
     RunDirectory figures(*output.figures, output.force, "--figures");
-    for (const auto& [name, svg] : report::pictures(content)) figures.write(name, svg);
+    for (const auto& [name, svg] : pictures) figures.write(name, svg);
   }
-  for_option("out", [&] { symport::write_file(file, report::page(content)); });
+  for_option("out", [&] { symport::write_file(file, page, output.existing()); });
   print(output.json ? report_json(content, file.string())
                     : report_text(content, Style::for_stdout()));
   if (!output.quiet) print_error(fmt::format("Written to {}\n", file.string()));

@@ -35,12 +35,12 @@ std::optional<ReportFile> ReportFile::asked_for(const OutputOptions& options) {
       options.out && fs::weakly_canonical(place) == fs::weakly_canonical(*options.out);
   if (!inside && !fs::is_directory(place, ignored)) refuse("its directory does not exist");
   if (!inside && ::access(place.c_str(), W_OK | X_OK) != 0) refuse("its directory is not writable");
-  return ReportFile(path);
+  return ReportFile(path, options.existing());
 }
 
 void ReportFile::write(const lab::report::Report& content) const {
   try {
-    symport::write_file(path_, lab::report::page(content));
+    symport::write_file(path_, lab::report::page(content), existing_);
   } catch (const InvalidArgument& error) {
     throw OutputError(fmt::format("cannot write {}", error.what()));
   }

@@ -6,6 +6,7 @@
 
 #include "cli/output_options.hpp"
 #include "lab/report/report.hpp"
+#include "symport/data/atomic_file.hpp"
 
 namespace symport::cli {
 
@@ -16,15 +17,18 @@ class ReportFile {
   /// was given, and for one that cannot be made: both before the work begins.
   static std::optional<ReportFile> asked_for(const OutputOptions& options);
 
-  /// Throws OutputError.
+  /// Throws OutputError. A file that was put there since `asked_for` is not replaced without
+  /// --force.
   void write(const lab::report::Report& content) const;
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit ReportFile(std::filesystem::path path) : path_(std::move(path)) {}
+  ReportFile(std::filesystem::path path, Existing existing)
+      : path_(std::move(path)), existing_(existing) {}
 
   std::filesystem::path path_;
+  Existing existing_;
 };
 
 }  // namespace symport::cli

@@ -40,29 +40,39 @@ struct ReproduceOptions {
   std::optional<std::string> experiments = std::nullopt;
   std::optional<std::string> data_dir = std::nullopt;
 
-  /// Where the experiments are: ./experiments, else those this program was built with.
+  /// Where the experiments are: ./experiments, else where they came with the program
+  /// (installed: ../share/symport; in a build tree: at its root), else those this program was built
+  /// with.
   fs::path directory() const {
     if (experiments) return *experiments;
-    return fs::is_directory("experiments") ? "experiments" : SYMPORT_EXPERIMENTS_DIR;
+    std::error_code ignored;
+    const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    for (const fs::path& place : {fs::path("experiments"), program / "../share/symport/experiments",
+                                  program / "../../../../experiments"}) {
+      if (fs::is_directory(place, ignored)) return place.lexically_normal();
+    }
+    return SYMPORT_EXPERIMENTS_DIR;
   }
 };
 
 const OptionTable<ReproduceOptions>& reproduce_options() {
   using S = ReproduceOptions;
   static const OptionTable<S> table(
-      "Run", {row({.name = "figure",
-                   .value = "FIGURE...",
-                   .help = "directories below experiments/ (default: all of them)",
-                   .positional = true,
-                   .many = true},
-                  &S::figures, as_text()),
-              row({"quick", "", "small sizes, minutes (the default)"}, &S::quick, as_switch()),
-              row({"full", "", "the paper's sizes, hours"}, &S::full, as_switch()),
-              row({"continue", "", "keep the runs that are complete, go on with the others"},
-                  &S::resume, as_switch()),
-              row({"experiments", "DIR", "where experiments are (default ./experiments)"},
-                  &S::experiments, as_text()),
-              row({"data-dir", "DIR", "where fetched data sets are"}, &S::data_dir, as_text())});
+      "Run",
+      {row({.name = "figure",
+            .value = "FIGURE...",
+            .help = "directories below experiments/ (default: all of them)",
+            .positional = true,
+            .many = true},
+           &S::figures, as_text()),
+       row({"quick", "", "small sizes, minutes (the default)"}, &S::quick, as_switch()),
+       row({"full", "", "the paper's sizes, hours"}, &S::full, as_switch()),
+       row({"continue", "", "keep the runs that are complete, go on with the others"}, &S::resume,
+           as_switch()),
+       row({"experiments", "DIR",
+            "where experiments are (default ./experiments, else those that came with the program)"},
+           &S::experiments, as_text()),
+       row({"data-dir", "DIR", "where fetched data sets are"}, &S::data_dir, as_text())});
   return table;
 }
 
@@ -202,12 +212,26 @@ class Reproducer {
         out_(output.out.value_or(usual_out)),
         fetcher_(options.data_dir, output.shows_progress()) {}
 
-  /// Makes room for the runs.
-  void prepare(const std::vector<Experiment>& experiments) const {
+  /// Makes room for the runs. Until the end, another reproduction is refused there.
+  void prepare(const std::vector<Experiment>& experiments) {
     for (const Experiment& experiment : experiments) require_places(experiment, out_, "--out");
+    const bool replaces = output_.force || options_.resume;
+    std::error_code ignored;
+    if (!replaces && fs::is_directory(out_, ignored) && !fs::is_empty(out_, ignored)) {
+      throw OptionError(
+          "out", fmt::format("{} has files in it already: --continue keeps the runs that are "
+                             "complete and makes the others, --force makes all of them again, "
+                             "--out DIR takes another place",
+                             out_.string()));
+    }
+    place_ = std::make_shared<RunDirectory>(out_, replaces, "--out");
+    if (output_.figures) {
+      std::error_code missing;
+      figures_ = fs::equivalent(out_, *output_.figures, missing)
+                     ? place_
+                     : std::make_shared<RunDirectory>(*output_.figures, replaces, "--figures");
+    }
     if (options_.resume) return;
-    const RunDirectory check(out_, output_.force, "--out");
-    if (output_.figures) RunDirectory(*output_.figures, output_.force, "--figures");
     for (const Experiment& experiment : experiments) remove_earlier_runs(experiment, out_);
   }
 
@@ -279,18 +303,17 @@ class Reproducer {
   void write_page(const Reproduction& result) const {
     const std::string& name = result.experiment.name;
     const report::Report page = experiment_report(result);
-    RunDirectory place(out_, true, "--out");
-    place.write(page_of(result.experiment), report::page(page));
-    if (!output_.figures) return;
+    place_->write(page_of(result.experiment), report::page(page));
+    if (!figures_) return;
     std::string prefix = name + "-";
     std::replace(prefix.begin(), prefix.end(), '/', '-');
-    RunDirectory figures(*output_.figures, true, "--figures");
-    for (const auto& [file, svg] : report::pictures(page)) figures.write(prefix + file, svg);
+    for (const auto& [file, svg] : report::pictures(page)) figures_->write(prefix + file, svg);
   }
 
   const ReproduceOptions& options_;
   const OutputOptions& output_;
   fs::path out_;
+  std::shared_ptr<RunDirectory> place_{}, figures_{};
   DataFetcher fetcher_;
   DataCache data_{};
   Json list_ = Json::array(), without_ = Json::array();
@@ -306,6 +329,7 @@ int run_reproduce(const Arguments& arguments) {
     throw OptionError("continue", "cannot be combined with --force");
   }
   const std::vector<Experiment> experiments = chosen(options);
+  const GracefulStop graceful;
   Reproducer reproducer(options, output);
   reproducer.prepare(experiments);
   for (const Experiment& experiment : experiments) {

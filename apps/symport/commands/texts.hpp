@@ -15,6 +15,8 @@ namespace symport::cli {
 
 std::string optimize_text(const lab::FunctionResult& result, const Style& style);
 std::string train_text(const lab::NetworkResult& result, const Style& style);
+/// A line for each of several runs that differ in their seeds.
+std::string seeds_text(const std::vector<lab::NetworkResult>& results, const Style& style);
 /// A table for each problem, the performance profile, the verdicts.
 std::string compare_text(const lab::compare::Comparison& comparison, const Style& style);
 

@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "commands/all.hpp"
+#include "commands/report_file.hpp"
 #include "commands/run_output.hpp"
 #include "commands/texts.hpp"
 #include "lab/config/config_reader.hpp"
+#include "lab/report/run_report.hpp"
 #include "lab/runs/run_writer.hpp"
 #include "lab/text/parse_numbers.hpp"
 #include "terminal/interruption.hpp"
@@ -32,9 +34,23 @@ constexpr const char* examples =
 
 constexpr const char* resume_option = "resume";
 
+struct SeedsOption {
+  std::optional<Index> seeds = std::nullopt;
+};
+const OptionTable<SeedsOption>& seeds_option() {
+  static const OptionTable<SeedsOption> table(
+      "Run", {row({"seeds", "N",
+                   "the same run N times, with the seeds from --seed on; a table of all of them. "
+                   "--out DIR then has a directory seed-K for each"},
+                  &SeedsOption::seeds, as_whole(1, 10000))
+                  .in_role(Role::execution)});
+  return table;
+}
+
 std::vector<Option> options() {
   return joined(
       {network_run_options().options(),
+       seeds_option().options(),
        {config_flag("a run's config.toml", "Run"),
         {.name = resume_option,
          .value = "DIR",
@@ -57,8 +73,16 @@ Arguments resumed(const Arguments& arguments, const std::string& directory) {
   }
   Arguments all = arguments;
   const std::string file = (std::filesystem::path(directory) / "config.toml").string();
-  all.merge(parse_config(read_config_text(file, "--resume"), file, "train",
-                         network_run_options().options()));
+  const bool longer = arguments.has("steps") || arguments.has("epochs");
+  // A length that is given replaces the old one, by whichever of its two names.
+  const Arguments earlier = parse_config(read_config_text(file, "--resume"), file, "train",
+                                         network_run_options().options());
+  Arguments rest;
+  for (const Argument& argument : earlier) {
+    const bool length = argument.name == "steps" || argument.name == "epochs";
+    if (!(longer && length)) rest.add(argument);
+  }
+  all.merge(rest);
   return all;
 }
 
@@ -115,10 +139,29 @@ class TrainingReporter {
   Index samples_ = 0;  ///< seen since
 };
 
+/// What to try next, where the rate was too large.
+std::string divergence_advice(const NetworkResult& result) {
+  const NetworkRunSpec& spec = result.spec;
+  std::string advice = "; try a smaller --lr";
+  if (const auto rate = spec.learning_rate->constant()) {
+    advice += fmt::format(" than {}", exact_text(*rate));
+  }
+  const bool measured = spec.optimizer == "gd" && !spec.minibatch() && !spec.trip.on();
+  if (measured) advice += ", or --lr auto, which measures the step";
+  if (spec.loss->reduction() == Loss::Reduction::sum) {
+    advice += fmt::format(
+        "\n  The loss {} is a sum over the samples, so the rate that works shrinks with their "
+        "number;\n  --loss {} does not depend on it",
+        spec.loss->name(), spec.loss->categorical() ? "cross_entropy" : "mse");
+  }
+  return advice;
+}
+
 int report_end(const NetworkResult& result, const RunDirectory* directory) {
   const RunSummary& summary = result.summary;
   if (summary.status == RunStatus::diverged) {
-    print_error(fmt::format("symport train: diverged at step {}\n", summary.steps));
+    print_error(fmt::format("symport train: diverged at step {}{}\n", summary.steps,
+                            divergence_advice(result)));
     return exit_failed;
   }
   if (summary.status == RunStatus::interrupted) {
@@ -138,7 +181,8 @@ NetworkResult train_with_progress(NetworkRun& run, const RunPlace& place,
   return run.train(place,
                    {.watch = [&](const NetworkProgress& at) { return reporter.watch(at); },
                     .epoch_done = [&](const TraceRow& row) { reporter.epoch_done(row, epochs); },
-                    .warn = [&](const std::string& text) { reporter.warn(text); }});
+                    .warn = [&](const std::string& text) { reporter.warn(text); },
+                    .keep_going = [] { return !interrupted(); }});
 }
 
 int run_training(const Arguments& arguments, RunOutput& output, const OutputOptions& options,
@@ -149,6 +193,7 @@ int run_training(const Arguments& arguments, RunOutput& output, const OutputOpti
   }
   DataCache data;
   const std::unique_ptr<NetworkRun> run = load(spec, data);
+  const GracefulStop graceful;
   if (!resume) output.open_directory();
   const NetworkResult result = train_with_progress(*run, {output.directory(), resume}, options);
   output.deliver([&](RunDirectory& directory) { write_results(result, directory); },
@@ -161,9 +206,42 @@ int run_training(const Arguments& arguments, RunOutput& output, const OutputOpti
   return report_end(result, output.directory());
 }
 
+/// One run for every seed, and all of them in a table.
+int run_seeds(const Arguments& arguments, const OutputOptions& options, Index seeds) {
+  NetworkRunSpec spec = network_run_options().read(arguments);
+  const std::optional<ReportFile> page = ReportFile::asked_for(options);
+  DataCache data;
+  std::vector<NetworkResult> results;
+  std::vector<RunRecord> records;
+  int worst = exit_done;
+  for (Index k = 0; k < seeds && worst != exit_interrupted; ++k, ++spec.seed) {
+    const std::unique_ptr<NetworkRun> run = load(spec, data);
+    std::unique_ptr<RunDirectory> directory;
+    if (options.out) {
+      const auto place = std::filesystem::path(*options.out) / fmt::format("seed-{}", spec.seed);
+      directory = std::make_unique<RunDirectory>(place, options.force, "--out");
+    }
+    results.push_back(train_with_progress(*run, {directory.get(), false}, options));
+    if (directory) write_results(results.back(), *directory);
+    if (page) records.push_back(record_of(results.back()));
+    worst = std::max(worst, report_end(results.back(), directory.get()));
+  }
+  print(options.json ? json_of_seeds(results) : seeds_text(results, Style::for_stdout()));
+  if (options.out && !options.quiet) print_error(fmt::format("Written to {}\n", *options.out));
+  if (page) {
+    page->write(report::run_report(records, ""));
+    if (!options.quiet) print_error(fmt::format("Written to {}\n", page->path().string()));
+  }
+  return worst;
+}
+
 int run_train(const Arguments& arguments) {
   const OutputOptions options = read_output_options(arguments);
   const auto earlier = arguments.text(resume_option);
+  if (const auto seeds = seeds_option().read(arguments).seeds) {
+    if (earlier) throw OptionError("seeds", "cannot be combined with --resume");
+    return arguments.explained([&] { return run_seeds(arguments, options, *seeds); });
+  }
   RunOutput output("symport train", options);
   if (earlier) output.resume(*earlier);
   const Arguments all = earlier ? resumed(arguments, *earlier) : arguments;

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "commands/texts.hpp"
+#include "lab/runs/run_writer.hpp"
 #include "lab/text/scope_sentence.hpp"
+#include "lab/text/suggestion.hpp"
 #include "symport/search/teleport_tally.hpp"
 #include "terminal/text_table.hpp"
 
@@ -22,7 +24,7 @@ std::string row_table(const RunSummary& summary, const Style& style) {
   TextTable table({{std::string(to_string(trace.unit))},
                    {"train loss"},
                    {"valid loss"},
-                   {"accuracy"},
+                   {"valid accuracy"},
                    {"|gradient|^2"},
                    {"evaluations"},
                    {"seconds"}});
@@ -51,6 +53,16 @@ std::string train_text(const NetworkResult& result, const Style& style) {
     text += style.bad(fmt::format("diverged at step {}", result.summary.steps)) +
             ": the loss is no longer a number; try a smaller --lr\n";
   }
+  if (!std::isnan(result.train_accuracy)) {
+    text += fmt::format("\ntraining set: {:.2f} % right\n", 100.0 * result.train_accuracy);
+  }
+  if (!result.class_names.empty()) {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < result.class_names.size(); ++k) {
+      names.push_back(fmt::format("{} = {}", k, result.class_names[k]));
+    }
+    text += fmt::format("classes: {}\n", join(names));
+  }
   if (result.test_samples > 0) {
     text +=
         fmt::format("\ntest set of {} samples: loss {:.5g}", result.test_samples, result.test_loss);
@@ -74,6 +86,38 @@ std::string train_text(const NetworkResult& result, const Style& style) {
                         tally.first_refusal->reason);
   }
   return text;
+}
+
+std::string seeds_text(const std::vector<NetworkResult>& results, const Style& style) {
+  TextTable table({{"seed"},
+                   {"status"},
+                   {"train loss"},
+                   {"train accuracy"},
+                   {"valid loss"},
+                   {"valid accuracy"},
+                   {"test accuracy"},
+                   {"teleports"},
+                   {"cost"}});
+  const auto number = [](double value) {
+    return std::isnan(value) ? std::string("-") : fmt::format("{:.5g}", value);
+  };
+  for (const NetworkResult& result : results) {
+    const RunSummary& summary = result.summary;
+    const TraceRow last = summary.trace.rows.empty() ? TraceRow{} : summary.trace.rows.back();
+    const TeleportTally tally(summary.teleports);
+    table.add({fmt::format("{}", result.spec.seed), std::string(to_string(summary.status)),
+               number(summary.final_loss), number(result.train_accuracy), number(last.valid_loss),
+               number(last.valid_accuracy),
+               result.test_samples > 0 ? number(result.test_accuracy) : "-",
+               tally.total() == 0 ? "-" : fmt::format("{} of {}", tally.accepted, tally.total()),
+               fmt::format("{:.0f}", summary.evaluations)});
+  }
+  return table.text(style) +
+         fmt::format(
+             "\nmedian of the final training losses of {} seeds: {:.5g}\n"
+             "cost: in gradients of a {}, teleports included\n",
+             results.size(), median_final_loss(results),
+             !results.empty() && results[0].spec.minibatch() ? "mini-batch" : "full batch");
 }
 
 }  // namespace symport::cli

@@ -34,21 +34,21 @@ void Progress::update(const std::function<std::string()>& line, bool plain_lines
   if (now < next_) return;
   next_ = now + (on_terminal_ ? options_.interval : options_.line_interval);
   if (!on_terminal_) {
-    if (plain_lines) print_progress(line() + "\n");
+    if (plain_lines) print_progress(harmless(line()) + "\n");
     return;
   }
   const auto width = static_cast<std::size_t>(stderr_width());
-  print_progress(erase_line + line().substr(0, width - 1));
+  print_progress(erase_line + harmless(line()).substr(0, width - 1));
   drawn_ = true;
 }
 
 void Progress::message(const std::string& line) {
-  print_progress((drawn_ ? erase_line : "") + line + "\n");
+  print_progress((drawn_ ? erase_line : "") + harmless(line) + "\n");
   drawn_ = false;
 }
 
 void Progress::begin(std::string stage) {
-  stage_ = std::move(stage);
+  stage_ = harmless(stage);
   stage_began_ = next_ = seconds();
   if (options_.shown && !on_terminal_) print_progress(stage_ + "\n");
   tick();

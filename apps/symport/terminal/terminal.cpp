@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -32,6 +33,40 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
+/// How many bytes of UTF-8 the first character has; 0 when they are none.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xc2 ? 0
+                             : first < 0xe0 ? 2
+                             : first < 0xf0 ? 3
+                             : first < 0xf5 ? 4
+                                            : 0;
+  if (length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+/// The bytes of a colour (ESC [ numbers m) at the beginning of the text; 0 when there is none.
+std::size_t colour_length(std::string_view text) {
+  if (!text.starts_with("\033[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+/// How many bytes at the beginning of the text may go to a terminal as they are.
+std::size_t plain_length(std::string_view text) {
+  if (const std::size_t colour = colour_length(text)) return colour;
+  const auto first = static_cast<unsigned char>(text[0]);
+  if ((first < 0x20 && first != '\n' && first != '\t') || first == 0x7f) return 0;
+  const std::size_t length = character_length(text);
+  const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+  return c1 ? 0 : length;
+}
+
 bool is_terminal(int descriptor) {
   const char* kind = std::getenv("TERM");
   return ::isatty(descriptor) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
@@ -39,15 +74,36 @@ bool is_terminal(int descriptor) {
 
 }  // namespace
 
+std::string harmless(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    std::size_t plain = 0;
+    while (plain < text.size()) {
+      const std::size_t length = plain_length(text.substr(plain));
+      if (length == 0) break;
+      plain += length;
+    }
+    result += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    // A control character of C1 has two bytes. In the form of JSON, which stays what it was.
+    const std::size_t bytes = std::max<std::size_t>(1, character_length(text));
+    result += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[bytes - 1]));
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
 void print(std::string_view text) {
-  const int error = write_all(STDOUT_FILENO, text);
+  const int error = write_all(STDOUT_FILENO, harmless(text));
   if (error != 0 && error != EPIPE) {
     throw lab::OutputError(
         fmt::format("cannot write to standard output: {}", std::strerror(error)));
   }
 }
 
-void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
+void print_error(std::string_view text) { write_all(STDERR_FILENO, harmless(text)); }
 
 void print_progress(std::string_view text) {
   while (!text.empty()) {

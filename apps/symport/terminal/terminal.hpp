@@ -6,13 +6,19 @@
 
 namespace symport::cli {
 
-/// Results. A reader that has gone away (`| head`) is no error: the rest is dropped. Any other
-/// failure throws OutputError.
+/// Text as it may go to a terminal: control characters, which names and texts from files could hold
+/// to move the cursor, set titles or worse, are shown as \u001b and so on, also those of C1 and
+/// bytes that are no UTF-8. Line ends and tabs stay, and so do colours (ESC [ numbers m).
+std::string harmless(std::string_view text);
+
+/// Results. What is printed here or below is made `harmless`. A reader that has gone away (`|
+/// head`) is no error: the rest is dropped. Any other failure throws OutputError.
 void print(std::string_view text);
 /// Errors and messages, as well as stderr takes them.
 void print_error(std::string_view text);
-/// Progress: what stderr does not take at once (a pipe that nobody reads) is dropped, so
-/// that a stalled reader cannot stop the run.
+/// Progress, of the program's own words and control sequences: the only text that stays as it is.
+/// What stderr does not take at once (a pipe that nobody reads) is dropped, so that a stalled
+/// reader cannot stop the run.
 void print_progress(std::string_view text);
 
 /// Whether control sequences make sense there: a terminal, and TERM is not "dumb".

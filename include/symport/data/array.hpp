@@ -12,7 +12,9 @@
 
 namespace symport {
 
-/// The element types that files may hold, by their NumPy names (all little-endian).
+/// The element types of arrays, by their NumPy names (all little-endian). Files may hold others,
+/// which become the smallest of these that has all their values: <f2 becomes <f4, |i1, <i2 and <u2
+/// become <i4, <u4 and <u8 (below 2^63) become <i8, |b1 becomes |u1.
 enum class DType { f4, f8, i4, i8, u1 };
 /// As NumPy writes it: "<f4", "<f8", "<i4", "<i8", "|u1".
 std::string_view to_string(DType dtype);

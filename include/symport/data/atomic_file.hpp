@@ -7,6 +7,14 @@
 
 namespace symport {
 
+/// What becomes of a file that has the target's name already.
+enum class Existing {
+  replace,  ///< it is replaced
+  /// It stays, and `commit` throws: for a name that was free when long work began, and under which
+  /// somebody may have put a file since.
+  keep,
+};
+
 /// A file that appears whole or not at all.
 ///
 /// Bytes go to a temporary file in the target's directory; `commit` flushes them to the disk and
@@ -15,16 +23,21 @@ namespace symport {
 /// A symbolic link is followed; a file that is replaced keeps its permissions.
 ///
 /// All failures (no such directory, no permission, disk full, the target is not a regular file)
-/// throw InvalidArgument whose field is the target's path and whose text gives the system's reason.
+/// throw an InvalidArgument whose field is the target's path and whose text gives the system's
+/// reason.
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::filesystem::path& target);
+  explicit AtomicFile(const std::filesystem::path& target, Existing existing = Existing::replace);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view bytes);
   std::uint64_t bytes_written() const { return written_; }
+  const std::filesystem::path& target() const { return target_; }
+  /// All bytes are on the disk after it, still in the temporary file. Nothing may be written after
+  /// it, and only the rename of `commit` is left to fail.
+  void flush();
   /// The last call: nothing may be written after it.
   void commit();
 
@@ -35,15 +48,17 @@ class AtomicFile {
   std::filesystem::path target_;     ///< as the caller named it, for messages
   std::filesystem::path real_;       ///< with symbolic links followed
   std::filesystem::path temporary_;  ///< empty once renamed or removed
+  Existing existing_;
   int descriptor_ = -1;
   std::uint64_t written_ = 0;
 };
 
-/// Whether a path has the name of an AtomicFile's temporary, such as a killed process leaves
+/// Whether a path is named like the temporary file of an AtomicFile, which a killed process leaves
 /// behind.
 bool is_temporary_file(const std::filesystem::path& path);
 
 /// The whole of `bytes` as the file `target`, by AtomicFile.
-void write_file(const std::filesystem::path& target, std::string_view bytes);
+void write_file(const std::filesystem::path& target, std::string_view bytes,
+                Existing existing = Existing::replace);
 
 }  // namespace symport

@@ -11,25 +11,34 @@
 
 namespace symport {
 
-/// A table of numbers with named columns.
+/// A table of numbers with named columns, one of which may hold words.
 struct CsvTable {
   std::vector<std::string> columns;
-  Matrix values;  ///< lines x columns
+  Matrix values;                   ///< lines x columns; NaN where there is a word
+  std::vector<std::string> words;  ///< of the column that may hold some, line by line; else empty
 };
 
 /// A comma-separated file: one line of column names, then lines of finite decimal numbers, as many
-/// as there are names. Lines end in LF or CRLF; fields may stand in double quotes and between
-/// spaces; a UTF-8 byte order mark is skipped.
+/// as there are names. Lines end in LF or CRLF; fields may be enclosed in double quotes and
+/// surrounded by spaces; a UTF-8 byte order mark is skipped.
+///
+/// The fields of the column `label`, if one is named, may be words.
 ///
 /// Throws InvalidArgument, naming file, line and column, on anything else: missing or extra fields,
 /// text, nan and inf, repeated or empty names, blank lines, no data.
-CsvTable read_csv(const std::filesystem::path& path);
+CsvTable read_csv(const std::filesystem::path& path, const std::string& label = "");
 /// The same from text; `name` stands for it in messages.
-CsvTable parse_csv(std::string_view text, const std::string& name);
+CsvTable parse_csv(std::string_view text, const std::string& name, const std::string& label = "");
 
-/// The column `label` becomes the classes (integers >= 0, below `range.count` when that is given),
-/// all others the features in their order. `file` names the table in messages.
+/// The column `label` becomes the classes, all others the features in their order. The classes are
+/// integers >= 0, below `range.count` when that is given; or words, of which class k is the k-th in
+/// the order of the alphabet, or of `class_names` where these are given. `file` names the table in
+/// messages.
 SampleSet<> samples_from_csv(const CsvTable& table, const std::string& label,
-                             const std::string& file, const ClassRange& range = {});
+                             const std::string& file, const ClassRange& range = {},
+                             const std::vector<std::string>& class_names = {});
+/// The column `target` becomes the numbers to predict, all others the features.
+SampleSet<> regression_from_csv(const CsvTable& table, const std::string& target,
+                                const std::string& file);
 
 }  // namespace symport

@@ -28,8 +28,19 @@ struct ClassificationOptions {
 };
 
 /// Gaussian clouds: sample i has class i modulo `classes` and lies around that class's centre, so
-/// that classes are balanced and every run of `classes` samples holds each once. Centres depend on
-/// seed, features and classes alone.
+/// that classes are balanced and every run of `classes` samples holds each once. Centres depend
+/// only on seed, features and classes.
 SampleSet<> classification_data(const ClassificationOptions& options = {});
+
+struct SpiralOptions {
+  Index samples = 1000;
+  double turns = 1.5;   ///< of each arm
+  double noise = 0.02;  ///< standard deviation of both coordinates; the outer radius is 1
+  std::uint64_t seed = 0;
+};
+
+/// Two spirals in the plane, one turned by half a circle: the arm of sample i, its class, is i
+/// modulo 2, and samples are uniform along the square root of the arm's angle.
+SampleSet<> spiral_data(const SpiralOptions& options = {});
 
 }  // namespace symport

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "symport/core/dual.hpp"
@@ -8,6 +11,25 @@
 #include "symport/objectives/objective.hpp"
 
 namespace symport {
+
+/// A loss that takes an Eigen vector of any number type, `const auto& x`, and returns that type.
+template <class Loss>
+concept LossOfAnyNumber = requires(const Loss& loss, const Vector& x,
+                                   const VectorOf<Dual<double>>& dual) {
+  { loss(x) } -> std::convertible_to<double>;
+  requires std::same_as<std::remove_cvref_t<decltype(loss(dual))>, Dual<double>>;
+};
+
+/// For anything else: one error with one message.
+template <class Loss>
+class GenericObjective {
+  static_assert(LossOfAnyNumber<Loss>,
+                "GenericObjective: write the loss as a generic lambda, [](const auto& x) { ... }, "
+                "that returns the number type of x, and call sin, exp, pow, ... without std::");
+
+ public:
+  GenericObjective(Index, Loss) {}
+};
 
 /// An objective from a callable that computes the loss alone; every derivative comes from dual
 /// numbers and is exact.
@@ -19,8 +41,8 @@ namespace symport {
 /// The callable takes an Eigen vector of any number type and returns that type; mathematical
 /// functions are called without `std::` so that their dual versions are found. A gradient costs n
 /// calls (forward mode), so this is for small n.
-template <class Loss>
-class GenericObjective final : public Objective {
+template <LossOfAnyNumber Loss>
+class GenericObjective<Loss> final : public Objective {
  public:
   GenericObjective(Index dimension, Loss loss) : dimension_(dimension), loss_(std::move(loss)) {
     if (dimension < 1) {

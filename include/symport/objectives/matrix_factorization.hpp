@@ -16,10 +16,11 @@ class MatrixFactorization final : public TestFunction, private WhiteGauge<double
   /// A random Y of exactly this rank, so that the minimum is 0.
   static MatrixFactorization random(Index rows, Index cols, Index rank, std::uint64_t seed);
   /// Y = A diag(s) B' with A and B random orthonormal and s falling geometrically from 1 to
-  /// 1 / condition; the start has entries N(0, 0.1^2). Throws InvalidArgument unless condition >= 1
-  /// and rank is at most rows and cols.
+  /// 1 / condition; the start has entries N(0, 0.1^2), those of U then times the root of
+  /// `imbalance` and those of V divided by it: the same product, written in another gauge. Throws
+  /// InvalidArgument unless condition >= 1, imbalance > 0 and rank is at most rows and cols.
   static MatrixFactorization conditioned(Index rows, Index cols, Index rank, double condition,
-                                         std::uint64_t seed);
+                                         std::uint64_t seed, double imbalance = 1.0);
 
   const Matrix& Y() const { return Y_; }
   Index rank() const { return rank_; }
@@ -28,7 +29,7 @@ class MatrixFactorization final : public TestFunction, private WhiteGauge<double
   std::string name() const override { return "factorization"; }
   std::string formula() const override { return "|Y - UV|^2"; }
   std::string citation() const override;
-  /// Small random factors of equal size.
+  /// Small random factors, of equal size where `imbalance` is 1.
   Vector start() const override;
   /// From the singular value decomposition of Y (Eckart and Young).
   Vector minimizer() const override;
@@ -72,6 +73,7 @@ class MatrixFactorization final : public TestFunction, private WhiteGauge<double
   Index rank_;
   ParameterLayout layout_;
   double start_size_ = 0.5;  ///< of the entries of the start
+  double imbalance_ = 1.0;   ///< of U and V there
 };
 
 }  // namespace symport

@@ -8,15 +8,16 @@
 
 namespace symport {
 
-/// What a network should answer to a batch: numbers (outputs x samples) or one class per sample.
+/// What a network should output for a batch: numbers (outputs x samples) or one class per sample.
 template <Real Scalar>
 struct Targets {
-  MatrixOf<Scalar> values;   ///< empty when there are classes
-  std::vector<int> classes;  ///< empty when there are values
+  MatrixOf<Scalar> values;     ///< empty when there are classes
+  std::vector<Index> classes;  ///< empty when there are values
 
   Targets() = default;
   Targets(MatrixOf<Scalar> Y) : values(std::move(Y)) {}
-  Targets(std::vector<int> y) : classes(std::move(y)) {}
+  Targets(std::vector<Index> y) : classes(std::move(y)) {}
+  Targets(const std::vector<int>& y) : classes(y.begin(), y.end()) {}
 
   bool categorical() const { return !classes.empty(); }
   Index samples() const {

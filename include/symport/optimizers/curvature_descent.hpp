@@ -24,9 +24,6 @@ class CurvatureDescent final : public BasicOptimizer<Scalar> {
   StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
-  void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
-               double learning_rate, const OptimizerState<Scalar>& state,
-               Out<Scalar> u) const override;
   bool automatic_rate() const override { return true; }
   const CurvatureDescentOptions& options() const { return options_; }
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "symport/objectives/objective.hpp"
+#include "symport/objectives/batch_objective.hpp"
 #include "symport/optimizers/optimizer_state.hpp"
 
 namespace symport {
@@ -12,6 +12,13 @@ struct StepOutcome {
   bool moved = true;         ///< false: no acceptable step exists here (w is unchanged)
   double rate = 0.0;         ///< the learning rate that was used
   double evaluations = 0.0;  ///< beyond the gradient that was passed in, in gradients
+};
+
+/// What an optimizer that does not step along the gradient finds when it measures a point.
+template <Real Scalar>
+struct StepDirection {
+  VectorOf<Scalar> u;       ///< in place of the gradient
+  VectorOf<Scalar> memory;  ///< what it remembers after the step
 };
 
 /// An optimizer: a rule with options, and explicit state that the caller owns.
@@ -26,24 +33,46 @@ class BasicOptimizer {
   virtual StepOutcome step(const BasicObjective<Scalar>& objective, double loss,
                            In<Scalar> gradient, double learning_rate, OptimizerState<Scalar>& state,
                            Out<Scalar> w) const = 0;
-  /// u <- the step that `step` would take at w, with the state untouched.
+  /// u <- the step that `step` would take at w, with the state untouched. The default takes it with
+  /// a copy of the state.
   virtual void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
                        double learning_rate, const OptimizerState<Scalar>& state,
-                       Out<Scalar> u) const = 0;
+                       Out<Scalar> u) const;
   /// What one preview evaluates beyond the gradient that is passed in, in gradients.
   virtual double preview_evaluations(Index /*dimension*/) const { return 0.0; }
-  /// u is exactly learning_rate * gradient, so that J and Phi say all about the next step.
+  /// u is exactly learning_rate * gradient, so J and Phi say everything about the next step.
   virtual bool plain_gradient_step() const { return false; }
-  /// What a gradient that stays the same is multiplied by in the long run, besides the learning
-  /// rate: 1/(1 - mu) with momentum mu. 0 where steps do not grow with the gradient, as Adam's.
+  /// What a constant gradient is multiplied by in the long run, in addition to the learning rate:
+  /// 1/(1 - mu) with momentum mu. 0 where steps do not grow with the gradient, as in Adam.
   virtual double amplification() const { return 0.0; }
   /// The optimizer finds its own step length (`--lr auto`); the learning rate is a first guess.
   virtual bool automatic_rate() const { return false; }
+
+  /// What steps where there is to be no round trip: the optimizer itself, or the rule inside of it,
+  /// whose state its own begins with.
+  virtual const BasicOptimizer& rule() const { return *this; }
+  /// gradient <- dL/dw at w; returns L(w). An optimizer that does not step along the gradient finds
+  /// its direction in the same pass, for `step_along`.
+  virtual double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                         const OptimizerState<Scalar>& state, Out<Scalar> gradient,
+                         StepDirection<Scalar>& direction) const;
+  /// `step` with what `measure` found at w.
+  virtual StepOutcome step_along(const StepDirection<Scalar>& direction,
+                                 const BasicObjective<Scalar>& objective, double loss,
+                                 In<Scalar> gradient, double learning_rate,
+                                 OptimizerState<Scalar>& state, Out<Scalar> w) const;
+
+  /// One step on the bound batch: what `gradient` and `step` would do, to rounding, without the
+  /// gradient in memory where the optimizer allows it. Returns the loss before the step;
+  /// `evaluations`, if given, becomes what it cost in gradients.
+  virtual double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
+                                OptimizerState<Scalar>& state, Out<Scalar> w,
+                                double* evaluations = nullptr) const;
 };
 
 using Optimizer = BasicOptimizer<double>;
 
-/// What an optimizer remembers of some consecutive parameters.
+/// What an optimizer remembers about some consecutive parameters.
 template <Real Scalar>
 class StateRange {
  public:
@@ -51,8 +80,8 @@ class StateRange {
       : state_(state), first_(first), size_(size) {}
 
   Index count() const { return state_.count; }  ///< steps made before this one
-  /// That part of the buffer which `init` added as number i, from 0: an optimizer knows the order
-  /// of its buffers and looks up no name while it steps.
+  /// The part for this range of the buffer that `init` added as number i, from 0: an optimizer
+  /// knows the order of its buffers and looks up no names while it steps.
   Eigen::Map<VectorOf<Scalar>> operator[](std::size_t i) const {
     return {state_.buffers[i].values.data() + first_, size_};
   }
@@ -62,7 +91,7 @@ class StateRange {
   Index first_, size_;
 };
 
-/// An optimizer whose step depends on the gradient and its own state alone, entry by entry. A step
+/// An optimizer whose step depends only on the gradient and its own state, entry by entry. A step
 /// may therefore be made range by range, while a piece of the gradient is still in the cache, and
 /// on several threads.
 template <Real Scalar>
@@ -83,6 +112,9 @@ class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
   void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
                double learning_rate, const OptimizerState<Scalar>& state,
                Out<Scalar> u) const final;
+  double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
+                        OptimizerState<Scalar>& state, Out<Scalar> w,
+                        double* evaluations = nullptr) const final;
 };
 
 }  // namespace symport

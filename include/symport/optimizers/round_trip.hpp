@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "symport/objectives/batch_objective.hpp"
 #include "symport/optimizers/optimizer.hpp"
 
 namespace symport {
@@ -16,21 +15,21 @@ struct RoundTripOptions {
 
 /// Round trips: turns an optimizer into one that steps in the white gauge of its objective
 /// (docs/round_trips.md). The rule sees u = P dL/dw in place of the gradient, in the original
-/// coordinates; its momentum, and whatever else it remembers, is of u. The learning rate is theta,
-/// which has no unit.
+/// coordinates; its momentum, and whatever else it remembers, refers to u. The learning rate is
+/// theta, which has no unit.
 ///
-/// Two things keep theta from being a number to tune. At each of the first `check_every` steps, at
-/// every `check_every`th after that, and whenever the loss is half as large again as its running
-/// mean, theta is halved until a step of it lowers the loss of the batch at hand (with momentum,
-/// until the sum of the steps that this u will make does), and it comes back by doubling. When the
-/// running mean is half as large again as the first loss, and again when it has grown by as much,
-/// it is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
+/// Two things make it unnecessary to tune theta. At each of the first `check_every` steps, at every
+/// `check_every`th after that, and whenever the loss is half as large again as its running mean,
+/// theta is halved until a step with it lowers the loss of the batch at hand (with momentum, until
+/// the sum of the steps that this u will cause does), and it recovers by doubling. When the running
+/// mean is half as large again as the first loss, and again whenever it has grown by as much, theta
+/// is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
 /// checked. And a rule that measures its steps (CurvatureDescent) takes theta = <dL/dw, u> / u'Hu
 /// with backtracking.
 ///
 /// `step` costs two thirds of a gradient more than the rule's own, because it has to find the
-/// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, do
-/// without, and so does `minibatch_step`: there a step costs what an SGD step costs, and some n x n
+/// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, avoid
+/// this, and so does `minibatch_step`: there a step costs what an SGD step costs, plus some n x n
 /// matrices.
 template <Real Scalar = double>
 class RoundTrip final : public BasicOptimizer<Scalar> {
@@ -42,10 +41,10 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
             std::shared_ptr<const BasicOptimizer<Scalar>> rule,
             const RoundTripOptions& options = {});
 
-  const BasicOptimizer<Scalar>& rule() const { return *rule_; }
+  const BasicOptimizer<Scalar>& rule() const override { return *rule_; }
   const RoundTripOptions& options() const { return options_; }
-  /// The theta to take where none is given: the gauge's own over the rule's amplification; 1e-3
-  /// for rules like Adam.
+  /// The theta to use where none is given: the gauge's own divided by the rule's amplification;
+  /// 1e-3 for rules like Adam.
   double usual_rate() const { return usual_rate_; }
 
   std::string_view name() const override { return rule_->name(); }
@@ -54,36 +53,25 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
   StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
-  void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
-               double learning_rate, const OptimizerState<Scalar>& state,
-               Out<Scalar> u) const override;
   double preview_evaluations(Index) const override { return 1.0; }
   bool automatic_rate() const override { return rule_->automatic_rate(); }
 
-  /// What a step needs to know of w: u, and the gauge's memory after it.
-  struct Direction {
-    VectorOf<Scalar> u;
-    VectorOf<Scalar> memory;
-  };
-  /// gradient <- dL/dw at w, and the direction there, in one pass; returns L(w).
   double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
                  const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                 Direction& direction) const;
-  /// `step` with what `measure` found at w.
-  StepOutcome step_along(const Direction& direction, const BasicObjective<Scalar>& objective,
-                         double loss, In<Scalar> gradient, double learning_rate,
-                         OptimizerState<Scalar>& state, Out<Scalar> w) const;
-
-  /// The same step on the bound batch, without gradient or u in memory where no check is due.
-  /// Returns the loss before the step; `evaluations`, if given, becomes what it cost.
+                 StepDirection<Scalar>& direction) const override;
+  StepOutcome step_along(const StepDirection<Scalar>& direction,
+                         const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+                         double learning_rate, OptimizerState<Scalar>& state,
+                         Out<Scalar> w) const override;
+  /// Without gradient or u in memory where no check is due.
   double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
                         OptimizerState<Scalar>& state, Out<Scalar> w,
-                        double* evaluations = nullptr) const;
+                        double* evaluations = nullptr) const override;
 
  private:
   const WhiteGauge<Scalar>& gauge_of(const BasicObjective<Scalar>& objective) const;
   bool check_is_due(const OptimizerState<Scalar>& state) const;
-  /// The part of theta that lowers the loss at w; its cost is added to `evaluations`.
+  /// The fraction of theta that lowers the loss at w; its cost is added to `evaluations`.
   void check(const BasicObjective<Scalar>& objective, double loss, In<Scalar> u, double theta,
              In<Scalar> w, OptimizerState<Scalar>& state, double& evaluations) const;
   void remember(double loss, OptimizerState<Scalar>& state) const;

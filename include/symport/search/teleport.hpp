@@ -18,7 +18,7 @@ constexpr double default_drift_tolerance() {
   return std::same_as<Scalar, double> ? 1e-8 : 1e-4;
 }
 
-/// The tolerance for a teleport along this symmetry when `tolerance` is asked for: 0 means any
+/// The tolerance for a teleport along this symmetry when `tolerance` is requested: 0 means any
 /// drift (infinity) where the action is not loss-invariant.
 template <Real Scalar>
 double drift_allowed(const BasicSymmetry<Scalar>& symmetry, double tolerance);
@@ -42,14 +42,14 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
                      const Search& search, const CriterionOptions& criterion, Random& random,
                      Out<Scalar> w, double tolerance = 0.0, const NextStep<Scalar>& next_step = {});
 
-/// How to teleport once, outside of a run.
+/// How to teleport once, outside a run.
 template <Real Scalar>
 struct TeleportOptions {
-  const BasicSymmetry<Scalar>* symmetry = nullptr;  ///< needed
+  const BasicSymmetry<Scalar>* symmetry = nullptr;  ///< required
   const Search* search = nullptr;  ///< null: the best for the symmetry (AutoSearch)
   /// Of the steps that will follow; unset: each finds its own, the best along its gradient.
   std::optional<double> learning_rate = std::nullopt;
-  /// Unset: `predicted_decrease` with a learning rate, `decrement` without.
+  /// Unset: `predicted_decrease` with a learning rate, `decrement` without one.
   std::optional<ObjectiveKind> objective = std::nullopt;
   const TeleportObjective* own_objective = nullptr;        ///< see CriterionOptions
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions

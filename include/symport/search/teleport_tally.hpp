@@ -9,7 +9,7 @@
 
 namespace symport {
 
-/// What became of several teleports.
+/// The outcomes of several teleports.
 struct TeleportTally {
   Index accepted = 0;
   Index refused = 0;

@@ -17,7 +17,7 @@ struct GeneralLinearOptions {
   bool allow_partial_batch = false;
   /// Ascent directions of more than twice this rank are cut to it; 0: never; unset: max(16, n/6).
   /// The gradient has rank up to 4n, but few of its singular values matter: on MNIST, ten steps
-  /// along its projection onto so many leading directions get as far (97 to 100 per cent of the
+  /// along its projection onto this many leading directions get as far (97 to 100 per cent of the
   /// predicted decrease for n = 20 and n = 400) in half the time.
   std::optional<Index> max_rank{};
 };
@@ -35,7 +35,7 @@ struct GeneralLinearOptions {
 /// `scope()` says so. A teleport that raises the loss of the whole batch is refused.
 ///
 /// `orbit` throws InvalidArgument when the objective is not an `MlpObjective`, the network has no
-/// hidden layer, a chosen layer is none, or the activation is not a bijection of the real line.
+/// hidden layer, a chosen layer is not one, or the activation is not a bijection of the real line.
 template <Real Scalar = double>
 class GeneralLinear final : public BasicSymmetry<Scalar> {
  public:

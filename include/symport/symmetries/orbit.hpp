@@ -23,11 +23,11 @@ namespace symport {
 /// leaves the base in that direction. At first both are the start. Lengths are scale-free: the
 /// Lie-algebra element has norm `length`, so 0.1 is a rotation by 0.1 rad or a linear map 10 % away
 /// from the identity.
-/// Every number is computed when first asked for at a point, and kept.
+/// Every number is computed on first use at a point, and cached.
 ///
 /// J = |dL/dw|^2 and Phi = (dL/dw)' H (dL/dw) throughout: how they are evaluated, and their
 /// derivatives, depends on the geometry. What is maximised, and the steps that follow a teleport,
-/// are no business of an orbit (see `TeleportObjective`).
+/// are not an orbit's concern (see `TeleportObjective`).
 class Orbit {
  public:
   virtual ~Orbit() = default;
@@ -47,8 +47,8 @@ class Orbit {
   virtual bool move(double length) = 0;
   /// Current <- base.
   void back() { move(0.0); }
-  /// Base <- current <- the start. Of orbits that have candidates; elsewhere the current point goes
-  /// to the base.
+  /// Base <- current <- the start, for orbits that have candidates; for others the current point
+  /// goes to the base.
   virtual void restart() { back(); }
 
   /// Length after which `move` comes round again; 0 unless the group is a circle.
@@ -73,7 +73,7 @@ class Orbit {
   /// What a certificate should say of this orbit beyond its numbers; usually nothing.
   virtual std::string note() const { return {}; }
 
-  /// Another number whenever the current point has moved, for those who keep what they know of it.
+  /// Changes whenever the current point has moved, for callers that cache what they know about it.
   std::uint64_t place() const { return place_; }
 
  protected:
@@ -96,19 +96,23 @@ class BasicOrbit : public Orbit {
   virtual bool transport(Out<Scalar> values, StateKind kind = StateKind::cotangent) const;
 
   /// The objective at the current point, whose loss the orbit keeps. It is the one that the orbit
-  /// was made for, except for actions that move data too and orbits that keep a part of a batch
-  /// only.
+  /// was made for, except for actions that also move data and orbits that keep only a part of a
+  /// batch.
   virtual const BasicObjective<Scalar>& objective() const { return objective_; }
-  /// The objective at the start: the same one, except for actions that move data too.
+  /// The objective at the start: the same one, except for actions that also move data.
   virtual const BasicObjective<Scalar>& start_objective() const { return objective(); }
   /// gradient <- dL/dw at the current point, whose parameters are w. The default evaluates it;
-  /// orbits that know it already say so here.
+  /// orbits that already know it return it here.
   virtual void current_gradient(In<Scalar> w, Out<Scalar> gradient);
-  /// What is around the current point. The default asks the objective; orbits that know a faster
-  /// way have their own. Good until the point moves.
+  /// The landscape around the current point. The default asks the objective; orbits that know a
+  /// faster way have their own. Valid until the point moves.
   virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature();
 
   double evaluations() const override { return evaluations_; }
+
+  /// Whether the symmetry is what somebody says of the objective, and nothing has checked it: a
+  /// refused teleport then tries whether the orbit keeps the loss at all.
+  virtual bool stated() const { return false; }
 
  protected:
   /// `objective` must outlive the orbit.

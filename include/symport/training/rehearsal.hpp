@@ -14,7 +14,7 @@ struct Outlook {
   Index steps = 0;    ///< to rehearse; 0: none
   Index horizon = 0;  ///< steps until the next teleport or the end of the run
   /// Of the i-th step from now, i = 0 .. steps - 1: the objective (of the batch that is its turn)
-  /// and the learning rate. What `objective` returned before is no longer used.
+  /// and the learning rate. What an earlier call of `objective` returned is no longer used.
   std::function<const BasicObjective<Scalar>&(Index i)> objective{};
   std::function<double(Index i)> rate{};
   double gradient_cost = 1.0;  ///< of such an objective, in gradients of the teleport's
@@ -33,7 +33,7 @@ struct Branch {
 };
 
 struct RehearsalOutcome {
-  std::string objection;     ///< why not to teleport; empty: nothing speaks against it
+  std::string objection;     ///< why not to teleport; empty: no objection
   double evaluations = 0.0;  ///< in gradients
 };
 
@@ -55,9 +55,11 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
                           Branch<Scalar> plain, Branch<Scalar> teleported);
 
 /// How many steps are enough to tell: 20 for gradient descent, 100 for an optimizer whose state has
-/// to settle first.
+/// to settle first. In mini-batches 40 for all: fewer say little about noisy steps, and more, with
+/// a teleport in every epoch or several, would cost more than they save.
 template <Real Scalar>
-Index usual_rehearsal(const BasicOptimizer<Scalar>& optimizer) {
+Index usual_rehearsal(const BasicOptimizer<Scalar>& optimizer, bool minibatches = false) {
+  if (minibatches) return 40;
   return optimizer.plain_gradient_step() || optimizer.automatic_rate() ? 20 : 100;
 }
 

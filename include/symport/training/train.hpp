@@ -14,7 +14,7 @@
 
 namespace symport {
 
-/// Figures on held-out samples.
+/// Loss and accuracy on held-out samples.
 struct Validation {
   double loss = 0.0;
   double accuracy = 0.0;  ///< NaN where there are no classes

@@ -11,7 +11,6 @@
 #include "symport/training/batch_source.hpp"
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/evaluate.hpp"
-#include "symport/training/minibatch_step.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/step_watcher.hpp"
 #include "symport/training/teleportation.hpp"
@@ -36,11 +35,14 @@ struct MinibatchOptions {
   Index scope_samples = 200;
   /// Stop when the validation loss has not fallen for so many epochs; 0: never.
   Index patience = 0;
+  /// Stop after the first row with a training loss below this; 0: never.
+  double stop_below = 0.0;
   /// A row's loss is that of the whole training set, with its gradient: one more pass over it
-  /// before the first epoch and after every one. Else it is the mean loss of the epoch's
+  /// before the first epoch and after every epoch. Otherwise it is the mean loss of the epoch's
   /// mini-batches, at no extra cost, and row 0 has none (NaN).
   bool exact_training_loss = true;
-  /// Rows after every so many updates too, and counted by updates; 0: after every epoch.
+  /// Updates after which a further row is added; rows are then counted by updates. 0: rows are
+  /// added only after epochs, and counted by them.
   Index evaluate_every = 0;
   std::uint64_t seed = 0;  ///< of the order of the samples and of the searches
   StepWatcher watcher{};
@@ -55,11 +57,11 @@ struct MinibatchOptions {
 ///       if t in K and i < B:  g <- argmax over the orbit of w for X_i;  w <- g.w
 ///       w <- w - u(gradient of L(X_i, w))
 ///
-/// `objective` says model and loss; copies of it are bound to one batch after the other. The order
-/// of the samples is a function of (seed, epoch). `w` is the start and becomes the result. The rows
-/// of the trace are epochs, or updates with `evaluate_every`; the final loss is that of the last
-/// row. Throws InvalidArgument when the size of w is not the objective's dimension or an option is
-/// out of range.
+/// `objective` gives the model and the loss; copies of it are bound to one batch after another. The
+/// order of the samples is a function of (seed, epoch). `w` is the start and becomes the result.
+/// The rows of the trace are epochs, or updates with `evaluate_every`; the final loss is that of
+/// the last row. Throws InvalidArgument when the size of w is not the objective's dimension or an
+/// option is out of range.
 template <Real Scalar>
 RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
                            const BatchSource<Scalar>& source, const Split& split,

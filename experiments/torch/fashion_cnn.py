@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Two convolutions and two linear layers on 12,800 images of Fashion-MNIST, mini-batches of 100."""
+
+import sys
+from pathlib import Path
+
+import harness
+from torch import nn
+
+EPOCHS = 2
+TUNING_EPOCHS = 1
+RATES = {
+    "sgd": (0.05, 0.1, 0.2, 0.5),
+    "momentum": (0.01, 0.02, 0.05, 0.1),
+    "adamw": (1e-3, 2e-3, 5e-3, 1e-2),
+    "round trip + sgd": (0.02, 0.05, 0.1, 0.2, 0.5),
+    "round trip + momentum": (0.002, 0.005, 0.01, 0.02, 0.05),
+    "round trip + adam": (5e-4, 1e-3, 2e-3, 5e-3),
+}
+
+
+def add_arguments(parser):
+    parser.add_argument("--data", type=Path, required=True, help="folder of IDX files")
+    parser.add_argument("--samples", type=int, default=12800)
+
+
+def start(seed, arguments):
+    model = nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 49, 64),
+        nn.ReLU(),
+        nn.Linear(64, 10),
+    )
+    images = harness.images(arguments.data, arguments.samples)
+    return harness.Classification(model, images, seed, 100, flat=False)
+
+
+if __name__ == "__main__":
+    harness.main(sys.modules[__name__], add_arguments)

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: MIT
+"""find_symmetries: proposals from one recorded forward pass, proofs on randomised copies."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .charges import Charges
+from .interpret import OUTPUT, Interpreter
+from .null_space import null_space_proposals
+from .probe import Probe
+from .proof import (
+    NOETHER_TOLERANCE,
+    Sample,
+    blocks,
+    failing,
+    moves_nothing,
+    part_of,
+)
+from .proposals import Proposal, propose
+from .slots import Slot
+from .solve import Solution
+from .symmetries import Group, Refusal, Symmetries, unwrap
+
+_HALF = (torch.float16, torch.bfloat16)
+_NORMS = ("rsqrt", "_fused_rms_norm", "linalg_vector_norm")
+
+
+def find_symmetries(
+    model: nn.Module,
+    example_inputs: Any,
+    loss_fn: Callable[..., Tensor] | None = None,
+    optimizer: torch.optim.Optimizer | str | None = None,
+) -> Symmetries:
+    """The exact continuous symmetries of a model, each proved on randomised copies.
+
+    model: any module that runs in eager mode, in the mode (train or eval) in which it will be used;
+        it is deep-copied, and its weights, buffers and gradients are not touched.
+    example_inputs: a tensor, a tuple (positional arguments) or a dict (keyword arguments). A few
+        samples of the usual shape are enough; the search runs in double precision.
+    loss_fn: None: the outputs must stay the same. loss_fn(output), or loss_fn(output, target) with
+        the target as last entry of the tuple of inputs: only the loss must.
+    optimizer: for the column of the table that says which groups it feels.
+
+    Throws ValueError for models and inputs on which it cannot work, with the reason.
+    """
+    with torch.inference_mode(False), torch.enable_grad():
+        return _find(model, example_inputs, loss_fn, optimizer)
+
+
+def _find(
+    model: nn.Module,
+    example_inputs: Any,
+    loss_fn: Callable[..., Tensor] | None,
+    optimizer: torch.optim.Optimizer | str | None,
+) -> Symmetries:
+    plain = unwrap(model)
+    _check_model(plain)
+    versions = _versions(plain)
+    call, inputs = _calling(example_inputs, loss_fn)
+    probe = Probe(plain, inputs, call)
+    try:
+        operations, outputs = probe.record()
+    except Exception as error:
+        raise ValueError(
+            f"the model does not run on a double-precision copy of the example inputs"
+            f" ({type(error).__name__}: {error}); check their number, shapes and types"
+        ) from error
+    _check_outputs(outputs)
+
+    forbidden = _forbidden(plain)
+    search = _Search(probe, plain)
+    charges = Interpreter(probe.parameters, forbidden, probe.buffers).run(operations, outputs)
+    search.scalings(charges, Solution(charges))
+    if any(op.name in _NORMS for op in operations):
+        signs = Interpreter(probe.parameters, forbidden, probe.buffers, 2).run(operations, outputs)
+        search.rotations(signs, Solution(signs))
+    drift = search.finite()
+    if _versions(plain) != versions:
+        raise RuntimeError(
+            "the model's parameters or buffers were changed while its copy ran: a hook or a global"
+            " refers to the original module; remove it before the search"
+        )
+    return Symmetries(model, search.groups, search.refused, optimizer, drift)
+
+
+# Input -------------------------------------------------------------------------------------------------
+
+
+def _check_model(model: nn.Module) -> None:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model is a {type(model).__name__}, expected a torch.nn.Module")
+    for name, module in model.named_modules():
+        if "quantized" in type(module).__module__.split("."):
+            raise ValueError(
+                f"{name or 'the model'} is a quantised layer ({type(module).__name__}): its weights"
+                " cannot be scaled in place. Search the model before it is quantised"
+            )
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        if tensor.is_quantized:
+            raise ValueError(f"{name} is quantised; search the model before it is quantised")
+        if tensor.is_inference():
+            raise ValueError(
+                f"{name} was made in torch.inference_mode and has no gradients; build or load the"
+                " model outside of inference mode"
+            )
+        if tensor.is_meta:
+            raise ValueError(
+                f"{name} is on the meta device and has no values; load the weights first"
+            )
+        if hasattr(tensor, "placements"):
+            raise ValueError(
+                f"{name} is sharded (DTensor); search the model before it is sharded, save the gauge"
+                " file, and load it"
+            )
+    if not any(p.requires_grad for p in model.parameters()):
+        raise ValueError(
+            "no parameter of the model requires a gradient, so there is nothing that may move;"
+            " call model.requires_grad_(True) first"
+        )
+
+
+def _versions(model: nn.Module) -> dict[str, int]:
+    tensors = [*model.named_parameters(), *model.named_buffers()]
+    return {name: tensor._version for name, tensor in tensors}
+
+
+def _forbidden(model: nn.Module) -> dict[str, str]:
+    reasons = {}
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            reasons[name] = "frozen (requires_grad is False)"
+        elif not parameter.is_floating_point():
+            reasons[name] = f"of type {parameter.dtype}"
+    return reasons
+
+
+def _calling(
+    example_inputs: Any, loss_fn: Callable[..., Tensor] | None
+) -> tuple[Callable[[nn.Module, Any], Any], Any]:
+    """How the model is called, and with what."""
+    target: tuple[Any, ...] = ()
+    inputs = example_inputs
+    if loss_fn is not None and _required_arguments(loss_fn) >= 2:
+        if not isinstance(inputs, (tuple, list)) or len(inputs) < 2:
+            raise ValueError(
+                "loss_fn takes an output and a target: give example_inputs as (input, target)"
+            )
+        inputs, target = tuple(inputs[:-1]), (inputs[-1],)
+
+    def call(model: nn.Module, data: Any) -> Any:
+        arguments, rest = data
+        if isinstance(arguments, Mapping):
+            output = model(**arguments)
+        elif isinstance(arguments, (tuple, list)):
+            output = model(*arguments)
+        else:
+            output = model(arguments)
+        return output if loss_fn is None else loss_fn(output, *rest)
+
+    if isinstance(inputs, Mapping):
+        inputs = dict(inputs)
+    return call, (inputs, target)
+
+
+def _required_arguments(function: Callable[..., Any]) -> int:
+    called = function.forward if isinstance(function, nn.Module) else function
+    try:
+        parameters = inspect.signature(called).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in kinds and p.default is p.empty for p in parameters)
+
+
+def _check_outputs(outputs: list[Tensor]) -> None:
+    if not outputs:
+        raise ValueError("the model's output holds no floating-point tensors")
+    if not all(bool(torch.isfinite(t).all()) for t in outputs):
+        raise ValueError("the model's output holds infinity or NaN on the example inputs")
+    if not any(t.requires_grad for t in outputs):
+        raise ValueError(
+            "the model's output does not depend on its parameters by autograd (a detach or no_grad"
+            " inside?), so nothing can be proved"
+        )
+
+
+# Search ------------------------------------------------------------------------------------------------
+
+
+class _Search:
+    """Collects proved groups and refusals."""
+
+    def __init__(self, probe: Probe, model: nn.Module) -> None:
+        self._probe = probe
+        self._half = {n for n, p in model.named_parameters() if p.dtype in _HALF}
+        self._samples: list[Sample] | None = None
+        self.groups: list[Group] = []
+        self.refused: list[Refusal] = []
+
+    def _prepare(self, charges: Charges) -> list[Sample]:
+        if self._samples is None:
+            used = {variable.tensor for variable in charges.variables}
+            statistics = [name for name in self._probe.buffers if name in used]
+            names = [*self._probe.parameters, *statistics]
+            self._samples = []
+            for seed, gain in ((1, 1.0), (2, 2.0)):
+                values = self._probe.randomise(seed, gain)
+                gradients = self._probe.gradients(names, seed)
+                if not all(bool(torch.isfinite(g).all()) for g in gradients.values()):
+                    values = self._probe.randomise(seed, 0.5)
+                    gradients = self._probe.gradients(names, seed)
+                self._samples.append(Sample(values, gradients))
+            self._probe.original()
+        return self._samples
+
+    def scalings(self, charges: Charges, solution: Solution) -> None:
+        samples = self._prepare(charges)
+        proposals = propose(charges, solution)
+        proposals += null_space_proposals(charges, solution, samples)
+        for proposal in proposals:
+            if moves_nothing(proposal, samples[0].values):
+                continue
+            measured = [sample.scale_residual(proposal.slots) for sample in samples]
+            residual = max(r for r, _ in measured)
+            if all(size == 0.0 for _, size in measured):
+                self._refuse("R+", proposal, "these parameters do not reach the output", None)
+            elif not residual <= NOETHER_TOLERANCE:
+                self._refuse("R+", proposal, "not confirmed by the gradients", residual)
+            else:
+                self._mixed(proposal, residual, samples)
+        self._explain(charges, solution)
+
+    def _mixed(self, proposal: Proposal, residual: float, samples: list[Sample]) -> None:
+        """A proved scaling: general linear where its indices may be mixed."""
+        mixing = (
+            not proposal.mixing
+            and proposal.size > 1
+            and all(slot.rho in (1, -1) and not slot.shift for slot in proposal.slots)
+        )
+        if mixing and any(slot.tensor in self._half for slot in proposal.slots):
+            reason = "half precision: only powers of two are exact"
+            self._refuse("GL", proposal, reason, None)
+            mixing = False
+        if not mixing:
+            self._accept("scale", proposal.slots, proposal.size, residual, proposal.mixing)
+            return
+        matrices = [sample.matrix_residual(proposal.slots, False) for sample in samples]
+        worst = torch.stack(matrices).amax(0)
+        found = blocks(worst)
+        start = 0
+        while found:
+            start, stop = found.pop(0)
+            if stop - start > 1:
+                error = float(worst[start:stop, start:stop].max())
+                self._accept("gl", part_of(proposal.slots, start, stop, "gl"), stop - start, error)
+                continue
+            while found and found[0][1] - found[0][0] == 1:
+                stop = found.pop(0)[1]
+            slots = part_of(proposal.slots, start, stop, "scale")
+            self._accept("scale", slots, stop - start, residual)
+
+    def rotations(self, charges: Charges, solution: Solution) -> None:
+        """Orthogonal groups: changes of sign that may be mixed."""
+        taken = {
+            (slot.tensor, slot.axis, slot.start)
+            for group in self.groups
+            for slot in group.slots
+            if group.kind == "gl"
+        }
+        samples = self._prepare(charges)
+        for proposal in propose(charges, solution):
+            places = {(slot.tensor, slot.axis, slot.start) for slot in proposal.slots}
+            if proposal.size < 2 or places & taken or any(s.shift for s in proposal.slots):
+                continue
+            vectors = {s.tensor for s in proposal.slots if samples[0].values[s.tensor].ndim == 1}
+            if proposal.mixing:
+                gains = [name for name in vectors if name.endswith("weight")]
+                writers = sum(slot.axis == 0 for slot in proposal.slots) - len(vectors)
+                if gains and writers >= 1 and len(places) > 3:
+                    reason = "the gains of the norms differ; only norms without gains allow it"
+                    self._refuse("O", proposal, reason, None)
+                continue
+            if any(slot.tensor in self._half for slot in proposal.slots):
+                self._refuse("O", proposal, "half precision: only powers of two are exact", None)
+                continue
+            matrices = [sample.matrix_residual(proposal.slots, True) for sample in samples]
+            worst = torch.stack(matrices).amax(0)
+            for start, stop in blocks(worst):
+                if stop - start > 1:
+                    slots = part_of(proposal.slots, start, stop, "orthogonal")
+                    error = float(worst[start:stop, start:stop].max())
+                    self._accept("orthogonal", slots, stop - start, error)
+
+    def finite(self) -> float:
+        """Tests random elements at random parameters and at the user's; refuses what fails."""
+        drift = 0.0
+        for seed, gain in ((1, 1.0), (2, 2.0), (0, 0.0)):
+            if seed:
+                self._probe.randomise(seed, gain)
+            else:
+                self._probe.original()
+            bad, change = failing(self._probe, self.groups, seed + 10)
+            drift = max(drift, change)
+            for number, error in bad.items():
+                group = self.groups[number]
+                reason = "a finite element changes the output"
+                self.refused.append(Refusal(group.name, group.where, reason, error))
+            self.groups = [g for number, g in enumerate(self.groups) if number not in bad]
+        self._probe.original()
+        return drift
+
+    def _accept(
+        self, kind: str, slots: Sequence[Slot], size: int, residual: float, why: str = ""
+    ) -> None:
+        notes = []
+        if kind == "scale":
+            if why.startswith("found"):
+                notes.append(why)
+            if all(isinstance(slot.rho, int) for slot in slots):
+                notes.append("bit-exact with powers of two")
+            if any(slot.shift for slot in slots):
+                notes.append("eval mode only")
+            if any(slot.tensor in self._half for slot in slots):
+                notes.append("half precision: powers of two only")
+        self.groups.append(
+            Group(kind, size, tuple(slots), residual, "; ".join(notes), where_of(slots))
+        )
+
+    def _refuse(self, name: str, proposal: Proposal, reason: str, residual: float | None) -> None:
+        pattern = "R+^{}" if name == "R+" else name + "({})"
+        self.refused.append(
+            Refusal(pattern.format(proposal.size), where_of(proposal.slots), reason, residual)
+        )
+
+    def _explain(self, charges: Charges, solution: Solution) -> None:
+        """Axes on which no scaling is left, with the operation that forbids it."""
+        axes: dict[tuple[str, int], list[int]] = {}
+        for number, variable in enumerate(charges.variables):
+            if variable.tensor is not None:
+                axes.setdefault((variable.tensor, variable.axis), []).append(number)
+        told: set[tuple[str, str]] = set()
+        for (tensor, axis), numbers in axes.items():
+            if tensor.endswith("bias") or axis != 0:
+                continue
+            stuck = [number for number in numbers if not solution.value(number)]
+            if not stuck:
+                continue
+            reason, where = solution.reason(stuck[0])
+            module = tensor.rpartition(".")[0] or tensor
+            key = (module, reason)
+            if reason in ("", OUTPUT) or reason.startswith(("sum over", "rows")) or key in told:
+                continue
+            told.add(key)
+            at = f" (in {where})" if where and where not in (module, tensor) else ""
+            self.refused.append(Refusal(f"R+^{len(stuck)}", module, reason + at))
+
+
+def where_of(slots: Sequence[Slot]) -> str:
+    """Modules whose slots scale up and, after an arrow, those that scale down."""
+
+    def modules(up: bool) -> list[str]:
+        names = [
+            slot.tensor
+            for slot in slots
+            if (slot.rho == "g" or (not isinstance(slot.rho, str) and slot.rho > 0)) == up
+        ]
+        short = [
+            name.rpartition(".")[0] if name.rpartition(".")[2] in ("weight", "bias") else name
+            for name in names
+        ]
+        return list(dict.fromkeys(name or "model" for name in short))
+
+    left, right = modules(True), modules(False)
+    together = left + right
+    prefix = together[0].split(".")[:-1]
+    for name in together:
+        parts = name.split(".")[:-1]
+        while prefix and parts[: len(prefix)] != prefix:
+            prefix.pop()
+    start = ".".join(prefix)
+
+    def text(names: list[str]) -> str:
+        names = [name[len(start) + 1 :] if start else name for name in names]
+        if len(names) > 4:
+            names = [*names[:2], "...", names[-1]]
+        return ", ".join(names)
+
+    arrow = f"{text(left)} → {text(right)}" if right else text(left)
+    return f"{start}: {arrow}" if start else arrow

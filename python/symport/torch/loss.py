@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The loss of a closure, evaluated without leaving a trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .agreement import Agreement
+from .snapshot import RandomState, Snapshot
+from .transport import Refused
+
+
+class Loss:
+    """Values and gradients of `closure` at the parameters as they are.
+
+    Every evaluation draws the same random numbers (dropout, augmentation) and leaves buffers,
+    gradients and generators as they were. The closure may or may not call `backward` itself. Over
+    several processes the value is the mean.
+    """
+
+    def __init__(self, closure: Callable[[], Any], model: nn.Module, agreement: Agreement) -> None:
+        self.evaluations = 0
+        self._closure = closure
+        self._parameters = [p for p in model.parameters() if p.requires_grad]
+        self._buffers = list(model.buffers())
+        self._agreement = agreement
+        self._random = RandomState()
+        self._calls_backward: bool | None = None
+
+    def value(self) -> float:
+        if self._calls_backward is False:
+            snapshot = Snapshot(self._buffers, ())
+            try:
+                with torch.no_grad():
+                    return self._call()[0]
+            finally:
+                snapshot.restore()
+        return self._gradient(needed=False)[0]
+
+    def gradient(self) -> tuple[float, dict[Tensor, Tensor]]:
+        """The value, and the gradient by parameter."""
+        return self._gradient(needed=True)
+
+    def _gradient(self, *, needed: bool) -> tuple[float, dict[Tensor, Tensor]]:
+        snapshot = Snapshot(self._buffers, self._parameters)
+        try:
+            for p in self._parameters:
+                p.grad = None
+            with torch.enable_grad():
+                value, result = self._call()
+                self._calls_backward = any(p.grad is not None for p in self._parameters)
+                if needed and not self._calls_backward:
+                    if not isinstance(result, Tensor) or not result.requires_grad:
+                        raise ValueError("closure: the loss that it returns has no gradient")
+                    result.backward()
+            if needed:
+                self.evaluations += 1
+            found = {p: p.grad.detach().clone() for p in self._parameters if p.grad is not None}
+            return value, found
+        finally:
+            snapshot.restore()
+
+    def _call(self) -> tuple[float, Any]:
+        self._random.restore()
+        self.evaluations += 1
+        try:
+            result = self._closure()
+        finally:
+            self._random.restore()
+        if isinstance(result, Tensor) and result.numel() != 1:
+            raise ValueError(
+                f"closure: returned a tensor of shape {tuple(result.shape)}; expected the loss, "
+                "one number"
+            )
+        if not isinstance(result, (Tensor, float, int)):
+            raise ValueError(f"closure: returned {type(result).__name__}; expected the loss")
+        number = float(result.detach()) if isinstance(result, Tensor) else float(result)
+        value = self._agreement.mean(number)
+        if not math.isfinite(value):
+            raise Refused(f"the loss is {value}")
+        return value, result

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""What moves with an element: parameters, buffers, gradients, optimizer state, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from .slots import Representation, Slot, check_slot, transformed
+from .snapshot import Snapshot
+from .symmetries import Group, Symmetries, unwrap
+from .transport import Refused, StateEntry, mixes_weights_into_gradients, state_entries
+
+#: One tensor per group; None for a group that stays.
+Elements = list[Tensor | None]
+
+HALF = (torch.float16, torch.bfloat16)
+
+
+class Movables:
+    """The tensors of one model and one optimizer, by the names that the slots use."""
+
+    def __init__(
+        self, symmetries: Symmetries, optimizer: Optimizer | None, model: nn.Module | None = None
+    ) -> None:
+        self.model = unwrap(symmetries.model if model is None else model)
+        self.groups: Sequence[Group] = symmetries.groups
+        self.optimizer = optimizer
+        self.tensors = _named_tensors(self.model)
+        self.slots: dict[str, list[tuple[int, Slot]]] = {}
+        for i, group in enumerate(self.groups):
+            for slot in group.slots:
+                self.slots.setdefault(slot.tensor, []).append((i, slot))
+        # A tied parameter goes by the name that the slots use.
+        self.names: dict[Tensor, str] = {}
+        for name, p in self.model.named_parameters(remove_duplicate=False):
+            if p not in self.names or name in self.slots:
+                self.names[p] = name
+        self._entries: list[StateEntry] = []
+        self._copies: list[dict[str, Tensor]] = []
+        # The elements that were moved last, with the inverses that were computed for them.
+        self._last: tuple[Elements, list[Representation | None]] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        return {n: t for n, t in self.tensors.items() if isinstance(t, nn.Parameter)}
+
+    @property
+    def buffers(self) -> dict[str, Tensor]:
+        """Those that the groups touch."""
+        parameters = self.parameters
+        return {n: self.tensors[n] for n in self.slots if n not in parameters}
+
+    @property
+    def half(self) -> bool:
+        return any(self.tensors[n].dtype in HALF for n in self.slots)
+
+    @property
+    def double(self) -> bool:
+        return all(self.tensors[n].dtype == torch.float64 for n in self.slots)
+
+    def also(self, other: nn.Module | Mapping[str, Tensor]) -> None:
+        """Move a copy of the weights along: an average, slow weights, a second model."""
+        if isinstance(other, torch.optim.swa_utils.AveragedModel):
+            other = other.module
+        copy = _named_tensors(unwrap(other)) if isinstance(other, nn.Module) else dict(other)
+        parameters = self.parameters
+        for name in self.slots:
+            mine, theirs = self.tensors.get(name), copy.get(name)
+            if theirs is None and name in parameters:
+                raise ValueError(f"also: the copy has no tensor {name!r}")
+            if theirs is not None and mine is not None and theirs.shape != mine.shape:
+                raise ValueError(
+                    f"also: {name} has shape {tuple(theirs.shape)} in the copy and "
+                    f"{tuple(mine.shape)} in the model"
+                )
+        self._copies.append(copy)
+
+    def check(self) -> None:
+        """Raises `Refused` if a tensor cannot be moved; finds the optimizer's state."""
+        for name, uses in self.slots.items():
+            tensor = self.tensors.get(name)
+            if tensor is None:
+                raise Refused(f"{name}: the model has no such parameter or buffer")
+            if type(tensor).__name__ == "DTensor":
+                raise Refused(f"{name} is sharded (DTensor); only whole tensors can be moved")
+            if tensor.is_inference():
+                raise Refused(
+                    f"{name} was made in torch.inference_mode() and cannot be changed in place"
+                )
+            if tensor.is_meta:
+                raise Refused(f"{name} is on the meta device: it has no values")
+            if tensor.is_quantized or not tensor.is_floating_point():
+                raise Refused(f"{name} is {tensor.dtype}; only floating-point tensors can be moved")
+            for i, slot in uses:
+                try:
+                    check_slot(slot, self.groups[i].kind, self.groups[i].size, tuple(tensor.shape))
+                except ValueError as error:
+                    raise Refused(str(error)) from None
+        self._entries = [] if self.optimizer is None else state_entries(self.optimizer, self.names)
+
+    def gradients(self) -> dict[str, Tensor] | None:
+        """`.grad` by name; None if there is none at all."""
+        found = {n: p.grad.detach() for p, n in self.names.items() if p.grad is not None}
+        for name, gradient in found.items():
+            if gradient.is_sparse and name in self.slots:
+                raise Refused(f"the gradient of {name} is sparse")
+        return found or None
+
+    def snapshot(self, *, everything: bool) -> Snapshot:
+        """Of all tensors (before trial steps), or of those that the groups touch."""
+        tensors = [t for n, t in self.tensors.items() if everything or n in self.slots]
+        tensors += [e.tensor for e in self._entries if everything or e.name in self.slots]
+        for copy in self._copies:
+            tensors += [t for n, t in copy.items() if n in self.slots]
+        unique = list({id(t): t for t in tensors}.values())
+        parameters = [p for p, n in self.names.items() if everything or n in self.slots]
+        return Snapshot(unique, parameters)
+
+    def move(self, elements: Elements) -> None:
+        by = self._representations(elements)
+        for name in self.slots:
+            tensor = self.tensors[name]
+            self._move(name, tensor, "point", by)
+            if tensor.grad is not None:
+                self._move(name, tensor.grad, "cotangent", by)
+        for entry in self._entries:
+            self._move(entry.name, entry.tensor, entry.kind, by)
+        for copy in self._copies:
+            for name in self.slots:
+                if name in copy:
+                    self._move(name, copy[name], "point", by)
+
+    def moved_gradients(
+        self, gradients: Mapping[str, Tensor], elements: Elements
+    ) -> dict[str, Tensor]:
+        by = self._representations(elements)
+        moved = dict(gradients)
+        for name, gradient in gradients.items():
+            if any(by[i] is not None for i, _ in self.slots.get(name, ())):
+                moved[name] = self._moved(name, gradient, "cotangent", by)
+        return moved
+
+    def gives_back(self, elements: Elements, before: Snapshot) -> bool:
+        """Whether the inverse of the element that was applied gives back every bit of the model."""
+        back = self._representations(
+            [
+                None if e is None else g.inverse(e)
+                for g, e in zip(self.groups, elements, strict=True)
+            ]
+        )
+        for name, uses in self.slots.items():
+            if any(back[i] is not None for i, _ in uses):
+                tensor = self.tensors[name].detach()
+                copy = self._moved(name, tensor, "point", back)
+                if not torch.equal(copy, before.value(self.tensors[name])):
+                    return False
+        return True
+
+    def state_notes(self, elements: Elements) -> dict[str, str]:
+        """How each key of the optimizer's state followed."""
+        dense = {
+            s.tensor
+            for g, e in zip(self.groups, elements, strict=True)
+            if e is not None and g.kind in ("gl", "orthogonal")
+            for s in g.slots
+        }
+        notes: dict[str, str] = {}
+        for entry in self._entries:
+            if entry.name not in self.slots:
+                continue
+            how = "exact"
+            if entry.name in dense and entry.kind == "normalised":
+                how = "kept"
+            elif entry.name in dense and entry.kind not in ("point", "tangent", "cotangent"):
+                how = "approximate: entries that a matrix mixes are taken as uncorrelated"
+            elif mixes_weights_into_gradients(self.optimizer):
+                how = "approximate: weight decay adds weights to the gradients"
+            if notes.get(entry.key, "exact") == "exact":
+                notes[entry.key] = how
+        return notes
+
+    def _representations(self, elements: Elements) -> list[Representation | None]:
+        if self._last is None or self._last[0] is not elements:
+            by = [
+                None if e is None else Representation(g.kind, e)
+                for g, e in zip(self.groups, elements, strict=True)
+            ]
+            self._last = (elements, by)
+        return self._last[1]
+
+    def _moved(
+        self, name: str, tensor: Tensor, state: str, by: Sequence[Representation | None]
+    ) -> Tensor:
+        """A moved copy."""
+        uses = [(by[i], slot) for i, slot in self.slots[name] if by[i] is not None]
+        if all(slot.stop - slot.start == tensor.shape[slot.axis] for _, slot in uses):
+            for representation, slot in uses:
+                tensor = transformed(slot, tensor, representation, state)
+            return tensor
+        copy = tensor.clone()
+        self._move(name, copy, state, by)
+        return copy
+
+    @torch.no_grad()
+    def _move(
+        self, name: str, tensor: Tensor, state: str, by: Sequence[Representation | None]
+    ) -> None:
+        for i, slot in self.slots.get(name, ()):
+            representation = by[i]
+            if representation is not None:
+                part = tensor.narrow(slot.axis, slot.start, slot.stop - slot.start)
+                part.copy_(transformed(slot, tensor, representation, state))
+
+
+def _named_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by every name they have."""
+    tensors: dict[str, Tensor] = dict(model.named_buffers(remove_duplicate=False))
+    tensors.update(model.named_parameters(remove_duplicate=False))
+    return tensors

@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: MIT
+"""Round trips: every linear layer takes its step in its own white gauge, and comes back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from . import _exchange, _gauge
+from ._find_layers import Pair, find_layers
+from ._gauge import Rows
+from ._kernels import Average, Kernel
+from ._layers import Layer, is_sharded, local
+from ._recorder import RowRecorder
+
+KERNELS = ("batch", "average")
+
+
+class RoundTrip:
+    """Rewrites gradients between ``backward()`` and ``optimizer.step()``::
+
+        round_trip = RoundTrip(model)
+        for x, y in loader:
+            optimizer.zero_grad()
+            loss_fn(model(x), y).backward()
+            round_trip.step()
+            optimizer.step()
+
+    For every ``Linear`` and ``Conv*d``: grad <- grad (A + lambda I)^-1, A the mean of h h' over
+    the rows of the layer's input (samples, tokens or patches; the constant 1 of a bias is one of
+    the inputs) and lambda = damping tr(A) / min(rows, inputs). For LoRA pairs B A: each factor by
+    the Gram matrix of the other. All other parameters are left alone; ``print(round_trip)`` names
+    them with the reason.
+
+    The loss is a mean over the batch. The learning rate has no unit then: start at 0.3 with SGD,
+    0.03 with momentum, and where you were with Adam.
+
+    damping: how much of the mean eigenvalue is added to all; 1 is nearer to plain gradients.
+    kernel: "batch" is A of the rows of this step; "average" a running mean over steps, which sees
+        more directions than a small batch has rows, and costs more.
+    refresh: steps between two inverses of the running mean.
+    rows: the most rows of a layer's input that enter A at a step, chosen at random; None for all.
+    pair_damping: the damping of LoRA pairs.
+    pairs: names (A, B) of further parameters of which only the product B A matters.
+    seed: of the choice of rows.
+    process_group: where statistics are exchanged. "auto" is the group of DistributedDataParallel,
+        or the default one if there is one; None keeps every rank to itself.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        damping: float = 0.1,
+        kernel: str = "batch",
+        refresh: int = 10,
+        *,
+        rows: int | None = 256,
+        pair_damping: float = 1e-3,
+        pairs: Iterable[tuple[str, str]] = (),
+        seed: int = 0,
+        process_group: Any = "auto",
+    ):
+        _check_number("damping", damping)
+        _check_number("pair_damping", pair_damping)
+        if kernel not in KERNELS:
+            raise ValueError(f"kernel: found {kernel!r}, expected 'batch' or 'average'")
+        _check_count("refresh", refresh)
+        if rows is not None:
+            _check_count("rows", rows)
+        self.damping, self.kernel, self.refresh = float(damping), kernel, refresh
+        self.rows, self.pair_damping = rows, float(pair_damping)
+        self.process_group = process_group
+        self._model = model
+        self._generator = torch.Generator().manual_seed(seed)
+        root = _unwrap(model)
+        found = find_layers(root, pairs)
+        self._layers, self._pairs, self._left_alone = found.layers, found.pairs, found.left_alone
+        if not self._layers and not self._pairs:
+            reasons = "".join(f"\n  {name}: {why}" for name, why in self._left_alone.items())
+            raise ValueError(f"the model has no layer that a round trip could step{reasons}")
+        self._averages: dict[str, Average] = {}
+        self._probes: dict[int, Tensor] = {}
+        self._skipped: dict[str, str] = {}
+        self._chosen: dict[int, Tensor] = {}
+        self._steps = 0
+        self._handles: list[Any] = []
+        for layer in self._layers:
+            recorder = RowRecorder(self, layer)
+            for module in layer.modules:
+                if any(
+                    isinstance(h, RowRecorder) and h.trip for h in module._forward_hooks.values()
+                ):
+                    self.remove()
+                    raise ValueError(
+                        f"{layer.name}: the model has a RoundTrip already; call its remove() first"
+                    )
+                self._handles.append(module.register_forward_hook(recorder, with_kwargs=True))
+            if not is_sharded(layer.weight) and layer.weight.requires_grad:
+                recorder.wait_for_weight()
+                self._handles.append(
+                    layer.weight.register_post_accumulate_grad_hook(recorder.accumulated)
+                )
+
+    # The step.
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Rewrites the gradients of all layers that took part in backward() since the last step."""
+        if not self._handles and self._layers:
+            raise RuntimeError("step() after remove(): make a new RoundTrip(model)")
+        device = self._parameters()[0].device
+        with torch.autocast(device_type=device.type, enabled=False):
+            group = _exchange.group_of(self._model, self.process_group)
+            taken = [layer.take(self._choose) for layer in self._layers]
+            ready = [layer.weight.grad is not None for layer in self._layers]
+            pairs = [p for p in self._pairs if p.A.grad is not None or p.B.grad is not None]
+            if not any(ready) and not pairs:
+                raise RuntimeError(
+                    "step() found no gradients: call it after loss.backward()"
+                    " and before zero_grad()"
+                )
+            if _exchange.world_size(group) > 1:
+                kernels = self._exchanged(taken, group)
+            else:
+                kernels = [
+                    self._kernel(layer, t) for layer, t in zip(self._layers, taken, strict=True)
+                ]
+            if all(k is None for k in kernels) and not pairs:
+                raise RuntimeError(
+                    "step() found gradients but no inputs that they come from: call it once for "
+                    "each optimizer.step(), and make RoundTrip(model) before the first forward "
+                    "pass of a compiled model"
+                )
+            self._skipped = {}
+            self._chosen.clear()
+            jobs = []
+            for layer, kernel, has_gradient in zip(self._layers, kernels, ready, strict=True):
+                if kernel is not None:
+                    jobs.append((layer, kernel, has_gradient))
+                elif has_gradient:
+                    self._skipped[layer.name] = "its forward was not called"
+            if self.kernel == "average":
+                self._step_averages(jobs)
+            else:
+                self._step_batches([(layer, kernel) for layer, kernel, ready in jobs if ready])
+            for pair in pairs:
+                self._step_pair(pair)
+        self._steps += 1
+
+    def _kernel(self, layer: Layer, taken: tuple[Rows, int] | None) -> Kernel | None:
+        if taken is None:
+            return None
+        rows, seen = taken
+        if self.kernel == "batch" and rows.count < layer.dimension:
+            return Kernel(rows, None, rows.count, seen)
+        return Kernel(rows, _gauge.second_moment(rows, layer.steps_bias), rows.count, seen)
+
+    def _exchanged(self, taken: list[tuple[Rows, int] | None], group: Any) -> list[Kernel | None]:
+        """The kernels of all ranks' rows together."""
+        device = self._layers[0].weight.device if self._layers else torch.device("cpu")
+        mine = [(t[0].count, t[1]) if t is not None else (0, 0) for t in taken]
+        counts = _exchange.gather_counts(mine, device, group)
+        kept, seen = counts.sum(0).unbind(1)
+        gather, reduce = [], []
+        for i, layer in enumerate(self._layers):
+            if kept[i] == 0:
+                continue
+            small = self.kernel == "batch" and kept[i] < layer.dimension
+            (gather if small else reduce).append(i)
+        parts = []
+        for i in gather:
+            layer, t = self._layers[i], taken[i]
+            empty = torch.empty(
+                layer.groups,
+                0,
+                layer.inputs,
+                dtype=layer.statistics_dtype,
+                device=layer.weight.device,
+            )
+            parts.append((t[0] if t is not None else None, counts[:, i], empty))
+        rows = dict(zip(gather, _exchange.gather_rows(parts, group), strict=True))
+        moments = []
+        for i in reduce:
+            layer, t = self._layers[i], taken[i]
+            d = layer.dimension
+            space = torch.empty(
+                layer.groups, d, d, dtype=layer.statistics_dtype, device=layer.weight.device
+            )
+            one = layer.steps_bias
+            moments.append((t[0] if t is not None else None, one, mine[i][1], int(seen[i]), space))
+        A = dict(zip(reduce, _exchange.sum_moments(moments, group), strict=True))
+        kernels: list[Kernel | None] = []
+        for i, t in enumerate(taken):
+            if i in rows:
+                kernels.append(Kernel(rows[i], None, int(kept[i]), int(seen[i])))
+            elif i in A:
+                own = t[0] if t is not None else None
+                kernels.append(Kernel(own, A[i], int(kept[i]), int(seen[i])))
+            else:
+                kernels.append(None)
+        return kernels
+
+    def _step_averages(self, jobs: list[tuple[Layer, Kernel, bool]]) -> None:
+        for layer, kernel, has_gradient in jobs:
+            average = self._averages.setdefault(layer.name, Average())
+            if not average.add(kernel, self.damping, self._steps % self.refresh == 0):
+                self._skipped[layer.name] = "its inputs are not finite"
+            elif has_gradient:
+                assert average.inverse is not None and kernel.A is not None
+                G, bias, own = layer.gradient()
+                _gauge.by_inputs(G, bias, average.inverse)
+                share = max(1.0, _gauge.largest_share(kernel.A, average.inverse))
+                G.div_(share)
+                if bias is not None:
+                    bias.div_(share)
+                if not own:
+                    layer.write(G, bias)
+
+    def _step_batches(self, jobs: list[tuple[Layer, Kernel]]) -> None:
+        problems = []
+        for layer, kernel in jobs:
+            if kernel.A is None:
+                assert kernel.rows is not None
+                A = _gauge.gram(kernel.rows, layer.steps_bias)  # s times A, in another basis
+            else:
+                A = kernel.A
+            problems.append((A, self.damping / min(kernel.count, layer.dimension)))
+        solved = _gauge.damped_inverses(problems)
+        for (layer, kernel), (inverse, damping) in zip(jobs, solved, strict=True):
+            if inverse is None:
+                self._skipped[layer.name] = "its inputs are not finite"
+                continue
+            G, bias, own = layer.gradient()
+            if kernel.A is not None:
+                _gauge.by_inputs(G, bias, inverse)
+            else:
+                self._step_by_rows(layer, kernel, G, bias, inverse, damping)
+            if not own:
+                layer.write(G, bias)
+
+    def _step_by_rows(
+        self,
+        layer: Layer,
+        kernel: Kernel,
+        G: Tensor,
+        bias: Tensor | None,
+        inverse: Tensor,
+        damping: Tensor,
+    ) -> None:
+        assert kernel.rows is not None
+        multiple = None
+        if kernel.rows.delta is not None:
+            multiple = _gauge.multiple_of(G, bias, kernel.rows, self._probe(layer, G))
+        if multiple is not None:
+            _gauge.by_delta(G, bias, kernel.rows, inverse, multiple)
+        else:
+            _gauge.by_rows(G, bias, kernel.rows, inverse, damping / kernel.count)
+
+    def _step_pair(self, pair: Pair) -> None:
+        """B: G_B (A A' + l I)^-1, A: (B' B + l I)^-1 G_A, l = pair_damping times the mean
+        eigenvalue. A factor whose partner is zero takes no step."""
+        factors = []
+        for own, other, left in ((pair.B, pair.A, False), (pair.A, pair.B, True)):
+            if own.grad is None:
+                continue
+            dtype = torch.float64 if own.dtype == torch.float64 else torch.float32
+            F = _whole(other).flatten(1).to(dtype)
+            gram = (F.mT @ F if left else F @ F.mT)[None]
+            G = _whole(own.grad).flatten(1).to(dtype)
+            ((inverse, _),) = _gauge.damped_inverses([(gram, self.pair_damping / len(gram[0]))])
+            if inverse is None:
+                self._skipped[pair.name] = "its factors are not finite"
+                return
+            factors.append((own, inverse[0] @ G if left else G @ inverse[0]))
+        for own, G in factors:
+            _assign(own, G)
+
+    # Recording.
+
+    def _choose(self, total: int) -> Tensor | None:
+        """One row of each of `rows` equal parts of the rows; None: all of them."""
+        if self.rows is None:
+            return None
+        group = _exchange.group_of(self._model, self.process_group)
+        limit = max(1, self.rows // _exchange.world_size(group))
+        if total <= limit:
+            return None
+        if total not in self._chosen:  # layers with as many rows take the same ones
+            offsets = torch.rand(limit, generator=self._generator, dtype=torch.float64)
+            index = (torch.arange(limit) + offsets).mul_(total / limit).long()
+            self._chosen[total] = index.clamp_(max=total - 1)
+        return self._chosen[total]
+
+    def _wants_delta(self, layer: Layer, kept: int, total: int) -> bool:
+        return (
+            self.kernel == "batch"
+            and kept == total
+            and kept < layer.dimension
+            and isinstance(layer.modules[0], nn.Linear)
+            and not is_sharded(layer.weight)
+        )
+
+    def _probe(self, layer: Layer, like: Tensor) -> Tensor:
+        d = layer.inputs
+        if d not in self._probes:
+            self._probes[d] = torch.randn(d, generator=torch.Generator().manual_seed(d))
+        return self._probes[d].to(like)
+
+    def _parameters(self) -> list[nn.Parameter]:
+        layers = [layer.weight for layer in self._layers]
+        return layers + [factor for pair in self._pairs for factor in (pair.A, pair.B)]
+
+    # Taking it off, saving, showing.
+
+    def remove(self) -> None:
+        """Takes the hooks off the model. Gradients and weights stay as they are."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        for layer in self._layers:
+            layer.uses.clear()
+
+    def __enter__(self) -> RoundTrip:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed run needs for the same bits: the choice of rows and the running means."""
+        return {
+            "version": 1,
+            "kernel": self.kernel,
+            "steps": self._steps,
+            "generator": self._generator.get_state(),
+            "averages": {
+                n: a.state_dict() for n, a in self._averages.items() if a.inverse is not None
+            },
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        for key in ("version", "kernel", "steps", "generator", "averages"):
+            if key not in state:
+                raise ValueError(f"the state of a RoundTrip has a field {key!r}; this one does not")
+        if state["version"] != 1:
+            raise ValueError(f"the state has version {state['version']!r}, expected 1")
+        if state["kernel"] != self.kernel:
+            raise ValueError(
+                f"the state is that of kernel={state['kernel']!r}, this is kernel={self.kernel!r}"
+            )
+        layers = {layer.name: layer for layer in self._layers}
+        averages = {}
+        for name, saved in state["averages"].items():
+            if name not in layers:
+                raise ValueError(f"the state has a layer {name!r} that this model does not have")
+            layer = layers[name]
+            shape = (layer.groups, layer.dimension, layer.dimension)
+            if tuple(saved["A"].shape) != shape:
+                raise ValueError(
+                    f"{name}: the state has shape {tuple(saved['A'].shape)}, expected {shape}"
+                )
+            averages[name] = Average.from_state(saved, layer.weight.device)
+        self._averages = averages
+        self._steps = int(state["steps"])
+        self._generator.set_state(state["generator"].cpu())
+
+    def __repr__(self) -> str:
+        table = [("layer", "kind", "inputs", "outputs", "parameters")]
+        left = dict(self._left_alone)
+        count = 0
+        for layer in self._layers:
+            if not layer.weight.requires_grad:
+                left[layer.name] = f"{layer.kind}: frozen"
+                continue
+            if layer.name in self._skipped:
+                left[layer.name] = f"{layer.kind}: at the last step, {self._skipped[layer.name]}"
+                continue
+            size = sum(p.numel() for p in layer.parameters())
+            count += size
+            inputs = f"{layer.inputs}{' + 1' if layer.steps_bias else ''}"
+            kind = layer.kind if layer.groups == 1 else f"{layer.kind}, {layer.groups} groups"
+            table.append((layer.name or "(model)", kind, inputs, str(layer.outputs), f"{size:,}"))
+        for pair in self._pairs:
+            size = pair.A.numel() + pair.B.numel()
+            count += size
+            ends = (str(pair.A.shape[1:].numel()), str(pair.B.shape[0]))
+            table.append((pair.name, f"pair of rank {pair.A.shape[0]}", *ends, f"{size:,}"))
+        total = sum(p.numel() for p in self._model.parameters())
+        rows = "all" if self.rows is None else f"at most {self.rows}"
+        lines = [
+            f"RoundTrip: damping {self.damping:g}, kernel {self.kernel}, {rows} rows, "
+            f"{count:,} of {total:,} parameters"
+        ]
+        widths = [max(len(row[i]) for row in table) for i in range(5)]
+        for name, kind, *numbers in table:
+            cells = [name.ljust(widths[0]), kind.ljust(widths[1])]
+            cells += [n.rjust(w) for n, w in zip(numbers, widths[2:], strict=True)]
+            lines.append("  " + "  ".join(cells))
+        if left:
+            lines.append("left alone:")
+            width = max(map(len, left))
+            lines += [f"  {name.ljust(width)}  {why}" for name, why in left.items()]
+        return "\n".join(lines)
+
+
+def _unwrap(model: nn.Module) -> nn.Module:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model: found {type(model).__name__}, expected a torch.nn.Module")
+    while True:
+        kind = type(model).__name__
+        if kind == "FullyShardedDataParallel":
+            raise TypeError("FullyShardedDataParallel has flat parameters; use fully_shard (FSDP2)")
+        if isinstance(model, nn.DataParallel):
+            raise TypeError("nn.DataParallel runs copies of the model; use DistributedDataParallel")
+        if isinstance(model, torch.jit.ScriptModule):
+            raise TypeError(
+                "a scripted model has no Python hooks; use the module before torch.jit.script"
+            )
+        if hasattr(model, "_orig_mod"):
+            model = model._orig_mod  # torch.compile
+        elif isinstance(model, nn.parallel.DistributedDataParallel):
+            model = model.module
+        else:
+            return model
+
+
+def _whole(tensor: Tensor) -> Tensor:
+    return tensor.full_tensor() if is_sharded(tensor) else tensor
+
+
+def _assign(parameter: nn.Parameter, whole: Tensor) -> None:
+    assert parameter.grad is not None
+    whole = whole.reshape(parameter.grad.shape).to(parameter.grad.dtype)
+    if is_sharded(parameter.grad):
+        from torch.distributed.tensor import distribute_tensor
+
+        grad = parameter.grad
+        whole = distribute_tensor(whole, grad.device_mesh, grad.placements)
+        local(grad).copy_(local(whole))
+    else:
+        parameter.grad.copy_(whole)
+
+
+def _check_number(name: str, value: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name}: found {value!r}, expected a number")
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"{name}: found {value!r}, expected a positive number, such as 0.1")
+
+
+def _check_count(name: str, value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name}: found {value!r}, expected a whole number")
+    if value < 1:
+        raise ValueError(f"{name}: found {value}, expected at least 1")

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Teleports within a training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from .agreement import Agreement
+from .certificate import Certificate
+from .jump import Jump
+from .options import Options
+from .symmetries import Symmetries
+
+#: Every so many steps, at a set of steps, or wherever a function of the step says so; from 0.
+Schedule = int | Collection[int] | Callable[[int], bool]
+
+
+class Teleporter:
+    """Teleports at scheduled steps, between `loss.backward()` and `optimizer.step()`:
+
+        teleporter = Teleporter(symmetries, optimizer, 100)
+        for x, y in batches:
+            loss = loss_of(model(x), y)
+            loss.backward()
+            teleporter.step()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    The gradients are used as they are: averaged over processes, clipped, unscaled. They move with
+    the parameters, buffers and the optimizer's state; no second backward pass is needed. With a
+    closure the loss is evaluated before and after, and a teleport that would change it is refused;
+    without one the invariance rests on the proof of the groups and on their Noether residual in the
+    gradient of the step. `objective="decrease"` needs a closure.
+
+    schedule: an integer k (steps k, 2k, ...; 1 is every step, from the first on), a set of steps,
+        or a function of the step; steps count the calls of `step` from 0.
+    scaler: the GradScaler of mixed precision; its gradients are unscaled first.
+    Other options: see `teleport`.
+    """
+
+    def __init__(
+        self,
+        symmetries: Symmetries,
+        optimizer: Optimizer,
+        schedule: Schedule = 100,
+        *,
+        objective: str = "balance",
+        closure: Callable[[], Any] | None = None,
+        tolerance: float | None = None,
+        powers_of_two: bool = True,
+        kappa: float = 2.0,
+        scale: float | None = None,
+        rehearsal: int = 1,
+        across_decay: bool = False,
+        scaler: Any = None,
+        process_group: Any = "auto",
+    ) -> None:
+        if isinstance(schedule, int) and schedule < 1:
+            raise ValueError(f"schedule: every {schedule} steps; expected at least 1")
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(
+                f"optimizer: {type(optimizer).__name__}; expected a torch.optim.Optimizer"
+            )
+        options = Options(
+            objective=objective,
+            tolerance=tolerance,
+            powers_of_two=powers_of_two,
+            kappa=kappa,
+            scale=scale,
+            rehearsal=rehearsal,
+            across_decay=across_decay,
+        )
+        self.certificates: list[Certificate] = []
+        self._optimizer = optimizer
+        self._schedule = schedule
+        self._closure = closure
+        self._scaler = scaler
+        self._step = 0
+        self._jump = Jump(symmetries, optimizer, options, Agreement(process_group))
+
+    def also(self, *copies: nn.Module | Mapping[str, Tensor]) -> Teleporter:
+        """Move copies of the weights along (EMA, SWA, slow weights): modules or tensors by name."""
+        for other in copies:
+            self._jump.movables.also(other)
+        return self
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Certificate | None:
+        """Teleport if the schedule says so; the certificate, or None at other steps.
+
+        closure: the loss of this step's data, without or with its own `backward`; it takes the
+        place of the one given to the constructor.
+        """
+        step = self._step
+        due = self._due(step)
+        closure = closure or self._closure
+        if due and self._jump.options.objective == "decrease" and closure is None:
+            raise ValueError("objective='decrease' evaluates the loss: call step(closure)")
+        self._step += 1
+        if not due:
+            return None
+        if self._scaler is not None:
+            self._unscale()
+        # A refused side (LoRA's B at the start, which is zero) must not come again at once.
+        certificate = self._jump.run(closure, "standing", turn=len(self.certificates))
+        certificate.step = step
+        self.certificates.append(certificate)
+        return certificate
+
+    def state_dict(self) -> dict[str, Any]:
+        """The counter and the certificates, for a checkpoint."""
+        return {
+            "step": self._step,
+            "certificates": [c.to_dict() for c in self.certificates],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self._step = int(state["step"])
+        self.certificates = [Certificate.from_dict(c) for c in state["certificates"]]
+
+    def _due(self, step: int) -> bool:
+        if callable(self._schedule):
+            return bool(self._schedule(step))
+        if isinstance(self._schedule, int):
+            return step % self._schedule == 0 and (step > 0 or self._schedule == 1)
+        return step in self._schedule
+
+    def _unscale(self) -> None:
+        if self._scaler.is_enabled():
+            stage = self._scaler._per_optimizer_states[id(self._optimizer)]["stage"]
+            if stage.name == "READY":
+                self._scaler.unscale_(self._optimizer)

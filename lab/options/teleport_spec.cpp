@@ -75,7 +75,7 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::bound, as_bound()),
        row({"cap", "C",
             fmt::format("only destinations where rate * largest curvature is at most C (default {} "
-                        "for {}, otherwise {})",
+                        "for {}, 0.15 in rehearsed mini-batches, otherwise {})",
                         default_cap(ObjectiveKind::predicted_decrease),
                         to_string(ObjectiveKind::predicted_decrease),
                         default_cap(ObjectiveKind::gradient_norm))},
@@ -86,9 +86,8 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::state, as_one_of(states(), &StateEntry::policy)),
        row({"rehearsal", "N",
             "steps that are tried with and without a teleport before it is accepted; 0: only the "
-            "next step decides, as in the paper (default: 20 for gd and for mini-batches, "
-            "otherwise "
-            "100; 0 for --teleport auto and for the searches fixed and blind)"},
+            "next step decides, as in the paper (default: 20 for gd, otherwise 100; 40 in "
+            "mini-batches; 0 for --teleport auto and for the searches fixed and blind)"},
            &S::rehearsal, as_whole())});
   return table;
 }

@@ -9,6 +9,9 @@ namespace symport::lab {
 
 namespace {
 
+/// Of rehearsed teleports in mini-batches; the help of --cap says so too.
+constexpr double minibatch_cap = 0.15;
+
 bool minibatch(const NetworkRunSpec& spec) { return spec.minibatch(); }
 
 Codec<std::string> as_data() {
@@ -299,6 +302,13 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     spec.how.how.rehearsal =
         usual_rehearsal_of(spec.how.how, spec.teleport,
                            *make_optimizer<double>(spec.optimizer, automatic, 1), spec.minibatch());
+  }
+  // The curvature of one mini-batch says little about that of the next, and the noise of the steps
+  // grows with it: it is seen only when the loss is low, long after a rehearsal.
+  const bool by_decrease = spec.how.how.objective.value_or(ObjectiveKind::predicted_decrease) ==
+                           ObjectiveKind::predicted_decrease;
+  if (spec.minibatch() && *spec.how.how.rehearsal > 0 && by_decrease && !spec.how.how.cap) {
+    spec.how.how.cap = minibatch_cap;
   }
   return spec;
 }

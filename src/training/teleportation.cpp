@@ -116,11 +116,14 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                    .keep_going = plan.keep_going};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
-  // What keeps the loss everywhere need not be watched elsewhere.
+  // A symmetry that is bound to its batch is watched elsewhere. Others are where the steps have
+  // batches of their own, whose losses say little about the whole (the monitoring set of
+  // mini-batches is the one that has a cost).
   Outlook<Scalar> ahead = outlook;
-  if (orbit->scope().data != Scope::Data::batch) ahead.monitor = nullptr;
+  const bool bound = orbit->scope().data == Scope::Data::batch;
+  if (!bound && !(ahead.monitor_cost > 0.0)) ahead.monitor = nullptr;
   std::optional<Branch<Scalar>> plain;
-  if (ahead.steps > 0 || ahead.monitor) plain = Branch<Scalar>{w, state};
+  if (ahead.steps > 0 || (bound && ahead.monitor)) plain = Branch<Scalar>{w, state};
   Certificate certificate =
       teleport<Scalar>(objective, *orbit, search, criterion, random, w,
                        drift_allowed(*plan.symmetry, plan.drift_tolerance), next_step);
@@ -131,7 +134,7 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   } else if (transported) {
     transport_state(*plan.symmetry, *orbit, w.size(), state);
   }
-  if (ahead.monitor) {
+  if (bound && ahead.monitor) {
     certificate.scope.checked = ahead.monitored;
     certificate.scope.loss_before = ahead.monitor(plain->w);
     certificate.scope.loss_after = ahead.monitor(w);

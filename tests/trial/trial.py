@@ -212,10 +212,10 @@ class Judge:
             return self.problem
         losses = self.problem.sample_losses(layers)
         factor = self.problem.loss._factor(kept)
-        for samples in combinations(range(count), kept):
-            expected = factor * losses[list(samples)].sum()
-            if abs(expected - Real(certificate["loss_before"])) <= self.right_to * abs(expected):
-                return self.problem.part(list(samples))
+        off = lambda samples: abs(factor * losses[list(samples)].sum() - Real(certificate["loss_before"]))
+        nearest = list(min(combinations(range(count), kept), key=off))
+        if off(nearest) <= self.right_to * abs(Real(certificate["loss_before"])):
+            return self.problem.part(nearest)
         self.say(f"no {kept} of {count} samples have the loss {certificate['loss_before']}")
         return None
 

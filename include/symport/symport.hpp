@@ -91,6 +91,7 @@
 #include "symport/symmetries/permutation.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 #include "symport/symmetries/rotation.hpp"
+#include "symport/symmetries/scope.hpp"
 #include "symport/symmetries/sign_flip.hpp"
 #include "symport/symmetries/slope.hpp"
 #include "symport/symmetries/slot.hpp"

@@ -44,6 +44,12 @@ Summary summary_of(const Comparison& comparison, const Entry& entry) {
   return summary;
 }
 
+std::string last_loss_text(const Summary& summary) {
+  const double loss = summary.last_loss.median.high;
+  if (std::isinf(loss) && summary.diverged > 0) return "diverged";
+  return fmt::format("{:.3g}", loss);
+}
+
 std::string spread_text(const MedianInterval& value) {
   const auto [low, high] = value.interval;
   if (std::isinf(value.median.high) && std::isinf(low) && low > 0.0) return "not reached";

@@ -21,6 +21,8 @@ struct Summary {
 
 Summary summary_of(const Comparison& comparison, const Entry& entry);
 
+/// The median loss at the end: "0.0312"; "diverged" where half of the runs or more did.
+std::string last_loss_text(const Summary& summary);
 /// "312 [280, 340]"; "not reached" where the median is infinite.
 std::string spread_text(const MedianInterval& value);
 

@@ -195,7 +195,9 @@ const std::vector<SymmetryEntry>& symmetries() {
 
 const std::vector<NetworkSymmetryEntry>& network_symmetries() {
   static const std::vector<NetworkSymmetryEntry> entries{
-      {"gl", "invertible matrices on every hidden layer, exact on the batch; bijective activations",
+      {"gl",
+       "invertible matrices on every hidden layer; keeps the loss on the teleport's batch only; "
+       "bijective activations",
        "auto", general_linear()},
       {"rescale", "positive rescaling of hidden units, on all data; leaky_relu, relu, linear",
        "closed", symmetry<PositiveScalingSymmetry>()},

@@ -39,7 +39,11 @@ const OptionTable<RoundTripSpec>& round_trip_options() {
        row({"refresh", "K",
             fmt::format("steps between two inverses of the running average (default {})",
                         WhiteGaugeOptions{}.refresh)},
-           &S::refresh, as_whole(1))});
+           &S::refresh, as_whole(1)),
+       row({"move", "",
+            "says explicitly what --teleport means without --round-trip: the weights move, and the "
+            "run goes on from there"},
+           &S::move, as_switch())});
   return table;
 }
 
@@ -50,6 +54,9 @@ void check(const RoundTripSpec& spec) {
   need(spec.damping.has_value(), "damping");
   need(spec.kernel.has_value(), "kernel");
   need(spec.refresh.has_value(), "refresh");
+  if (spec.move && spec.on()) {
+    throw OptionError("move", "cannot be combined with --round-trip, which comes back");
+  }
   if (spec.refresh && spec.kernel != GaugeKernel::average) {
     throw OptionError("refresh", "needs --kernel average: a batch kernel is fresh at every step");
   }

@@ -17,6 +17,7 @@ struct RoundTripSpec {
   std::optional<double> damping = std::nullopt;
   std::optional<GaugeKernel> kernel = std::nullopt;
   std::optional<Index> refresh = std::nullopt;
+  bool move = false;  ///< says that teleports stay where they go, as they do without round trips
 
   bool on() const { return layers.has_value(); }
 };

@@ -75,7 +75,7 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::bound, as_bound()),
        row({"cap", "C",
             fmt::format("only destinations where rate * largest curvature is at most C (default {} "
-                        "for {}, otherwise {})",
+                        "for {}, 0.15 in rehearsed mini-batches, otherwise {})",
                         default_cap(ObjectiveKind::predicted_decrease),
                         to_string(ObjectiveKind::predicted_decrease),
                         default_cap(ObjectiveKind::gradient_norm))},
@@ -86,9 +86,8 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::state, as_one_of(states(), &StateEntry::policy)),
        row({"rehearsal", "N",
             "steps that are tried with and without a teleport before it is accepted; 0: only the "
-            "next step decides, as in the paper (default: 20 for gd and for mini-batches, "
-            "otherwise "
-            "100; 0 for --teleport auto and for the searches fixed and blind)"},
+            "next step decides, as in the paper (default: 20 for gd, otherwise 100; 40 in "
+            "mini-batches; 0 for --teleport auto and for the searches fixed and blind)"},
            &S::rehearsal, as_whole())});
   return table;
 }
@@ -106,7 +105,11 @@ const OptionTable<NetworkTeleportSpec>& network_teleport_options() {
   using S = NetworkTeleportSpec;
   static const OptionTable<S> table = [] {
     OptionTable<S> rows(teleport_group,
-                        {row({"symmetry", "NAME", join(names_of(network_symmetries()))},
+                        {row({"symmetry", "NAME",
+                              fmt::format("{} (default: rescale, which keeps the loss on all data, "
+                                          "for linear, leaky_relu and relu; otherwise gl, which "
+                                          "keeps it on the teleport's batch only)",
+                                          join(names_of(network_symmetries())))},
                              &S::symmetry, as_name_of(network_symmetries()))});
     rows.include(teleport_options(), &S::how);
     rows.add(
@@ -123,12 +126,25 @@ const OptionTable<NetworkTeleportSpec>& network_teleport_options() {
   return table;
 }
 
+std::string usual_symmetry(const Activation& activation) {
+  return activation.positively_homogeneous() ? "rescale" : "gl";
+}
+
+void require_fitting_search(const std::string& name, const Search& search,
+                            const std::string& symmetry, const Orbit& orbit) {
+  if (search.fits(orbit)) return;
+  throw OptionError(
+      "search", fmt::format("found '{}', which does not fit the symmetry {}; allowed is {}", name,
+                            symmetry, join(fitting_searches(orbit))));
+}
+
 template <Real Scalar>
-TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
+TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked, const Activation& activation) {
   TeleportPlan<Scalar> plan{asked, nullptr, nullptr};
   NetworkTeleportSpec& spec = plan.spec;
+  if (!spec.symmetry) spec.symmetry = usual_symmetry(activation);
   const NetworkSymmetryEntry& symmetry = for_option(
-      "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), spec.symmetry); });
+      "symmetry", [&]() -> auto& { return find_entry(network_symmetries(), *spec.symmetry); });
   if (spec.how.search == "auto") {
     spec.how.search = symmetry.search;
     settle_automatic_search(spec.how);
@@ -156,12 +172,12 @@ TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& asked) {
       !plan.symmetry->transports(StateKind::cotangent)) {
     throw OptionError("state", fmt::format("found 'transport', which the symmetry {} cannot; "
                                            "allowed is keep, reset",
-                                           spec.symmetry));
+                                           *spec.symmetry));
   }
   return plan;
 }
 
-template TeleportPlan<float> plan_teleport(const NetworkTeleportSpec&);
-template TeleportPlan<double> plan_teleport(const NetworkTeleportSpec&);
+template TeleportPlan<float> plan_teleport(const NetworkTeleportSpec&, const Activation&);
+template TeleportPlan<double> plan_teleport(const NetworkTeleportSpec&, const Activation&);
 
 }  // namespace symport::lab

@@ -7,6 +7,7 @@
 
 #include "lab/options/option_table.hpp"
 #include "lab/options/registry.hpp"
+#include "symport/objectives/activation.hpp"
 
 namespace symport::lab {
 
@@ -43,12 +44,21 @@ Index usual_rehearsal_of(const TeleportSpec& spec, const Schedule& schedule,
 
 /// The same of a network, which has several symmetries.
 struct NetworkTeleportSpec {
-  std::string symmetry = "gl";
+  std::optional<std::string> symmetry = std::nullopt;  ///< unset: `usual_symmetry`
   TeleportSpec how{};
   std::optional<double> kappa = std::nullopt;  ///< unset: auto
   bool allow_partial_batch = false;
 };
 const OptionTable<NetworkTeleportSpec>& network_teleport_options();
+
+/// The symmetry for networks with this activation when none is named: rescaling keeps the loss on
+/// all data, so it is the one where the activation allows it; elsewhere gl, which is bound to the
+/// batch.
+std::string usual_symmetry(const Activation& activation);
+
+/// Throws OptionError unless the search can work on this orbit.
+void require_fitting_search(const std::string& name, const Search& search,
+                            const std::string& symmetry, const Orbit& orbit);
 
 /// Symmetry and search of a teleport, with nothing left open.
 template <Real Scalar>
@@ -69,9 +79,9 @@ struct TeleportPlan {
   }
 };
 
-/// Throws OptionError where the options do not fit together.
+/// For networks with this activation. Throws OptionError where the options do not fit together.
 template <Real Scalar>
-TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& spec);
+TeleportPlan<Scalar> plan_teleport(const NetworkTeleportSpec& spec, const Activation& activation);
 
 /// Calls `action`, in which a symmetry meets a network. An InvalidArgument about the activation is
 /// one about that option, any other about the symmetry.

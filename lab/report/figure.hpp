@@ -40,7 +40,7 @@ struct Series {
   std::vector<std::vector<double>> x{};  ///< one column for each horizontal axis of the figure
   std::vector<double> y{};
   std::vector<double> lower{}, upper{};  ///< of the shaded band; empty: no band
-  std::vector<std::size_t> teleports{};  ///< positions of the points that follow a teleport
+  std::vector<std::size_t> teleports{};  ///< positions of the points at which teleports happened
 };
 
 /// Curves that share a vertical axis, against one of several horizontal axes.

@@ -41,6 +41,11 @@ std::string short_text(double value) {
 
 Cell number_cell(double value) { return {short_text(value), value}; }
 
+Cell loss_cell(RunStatus status, double loss) {
+  if (status != RunStatus::diverged) return number_cell(loss);
+  return {std::string(to_string(status)), loss};
+}
+
 std::string table_csv(const Table& table) {
   std::string text;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

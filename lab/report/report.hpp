@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lab/report/figure.hpp"
+#include "symport/training/run_status.hpp"
 
 namespace symport::lab::report {
 
@@ -23,6 +24,8 @@ struct Cell {
 };
 /// A cell with three or so digits of the number.
 Cell number_cell(double value);
+/// The loss at which a run ended: "diverged" where it did.
+Cell loss_cell(RunStatus status, double loss);
 
 struct Table {
   std::string id;

@@ -13,6 +13,7 @@
 #include "lab/report/sentences.hpp"
 #include "lab/report/series.hpp"
 #include "lab/runs/machine.hpp"
+#include "lab/text/scope_sentence.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/core/version.hpp"
 #include "symport/search/teleport_tally.hpp"
@@ -165,6 +166,12 @@ void add_figures(const ProblemRuns& problem, const std::string& prefix, Section&
   }
 }
 
+/// In gradients, teleports included.
+Cell evaluations_cell(const RunRecord& run) {
+  if (!run.trace.has("evaluations")) return {"not recorded"};
+  return number_cell(run.trace["evaluations"].back());
+}
+
 Table run_table(const ProblemRuns& problem, const std::string& prefix) {
   Table table{prefix + "runs",
               "Runs",
@@ -175,6 +182,7 @@ Table run_table(const ProblemRuns& problem, const std::string& prefix) {
                {"status"},
                {"last row", true},
                {"last loss", true},
+               {"evaluations", true},
                {"teleports", true},
                {"seconds", true},
                {"version"},
@@ -188,7 +196,8 @@ Table run_table(const ProblemRuns& problem, const std::string& prefix) {
                             {std::to_string(run->seed())},
                             {std::string(to_string(run->status))},
                             number_cell(run->trace[run->trace.index].back()),
-                            number_cell(run->trace.loss().back()),
+                            loss_cell(run->status, run->trace.loss().back()),
+                            evaluations_cell(*run),
                             {fmt::format("{} of {} accepted", tally.accepted, tally.total())},
                             number_cell(run->trace["seconds"].back()),
                             {run->version},
@@ -208,6 +217,7 @@ Table certificate_table(const ProblemRuns& problem, const std::string& prefix) {
                {"accepted"},
                {"drift", true},
                {"relative change", true},
+               {"loss is kept"},
                {"loss before", true},
                {"loss after", true},
                {"|gradient|² before", true},
@@ -232,6 +242,7 @@ Table certificate_table(const ProblemRuns& problem, const std::string& prefix) {
                               {c.accepted ? "yes" : "refused"},
                               number_cell(c.drift),
                               number_cell(c.relative_change()),
+                              {c.accepted ? c.scope.text() : ""},
                               number_cell(c.loss_before),
                               number_cell(c.loss_after),
                               number_cell(c.grad_sq_before),
@@ -248,6 +259,7 @@ Table certificate_table(const ProblemRuns& problem, const std::string& prefix) {
   table.note = fmt::format("{}, {} refused; the largest drift of an accepted one is {}.",
                            count(table.rows.size(), "teleport"), tally.refused,
                            short_text(tally.largest_drift));
+  if (tally.narrowest_scope) table.note += " " + scope_sentence(tally);
   if (tally.at_rounding_level > 0) {
     table.note += fmt::format(
         " {} of the accepted found the loss at rounding level: their drift is measured by what "

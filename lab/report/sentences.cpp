@@ -19,10 +19,15 @@ double last_value(const RunRecord& run, const Measure& measure) {
   return run.trace[measure.column].back();
 }
 
-double mean_end(const RunSeries& series, const Measure& measure) {
-  double sum = 0.0;
-  for (const RunRecord* run : series.runs) sum += last_value(*run, measure);
-  return sum / static_cast<double>(series.runs.size());
+/// Of all runs of a series; what is not a number counts as infinitely bad.
+double median_end(const RunSeries& series, const Measure& measure) {
+  const double worst = (measure.larger_is_better ? -1.0 : 1.0) * HUGE_VAL;
+  std::vector<double> ends;
+  for (const RunRecord* run : series.runs) {
+    const double end = last_value(*run, measure);
+    ends.push_back(std::isnan(end) ? worst : end);
+  }
+  return median(std::move(ends));
 }
 
 /// What is not a number is worse than every number.
@@ -32,51 +37,107 @@ bool better(double a, double b, const Measure& measure) {
   return measure.larger_is_better ? a > b : a < b;
 }
 
-/// "0.1113", "0.1113 (mean of 5 runs)", "inf (2 of 5 runs diverged)"
+/// "0.1113", "nowhere (it diverged)", "0.1113 (2 of 5 runs diverged)"
 std::string end_text(const RunSeries& series, const Measure& measure) {
   const auto diverged =
       std::count_if(series.runs.begin(), series.runs.end(), [&](const RunRecord* run) {
         return run->status == RunStatus::diverged || !std::isfinite(last_value(*run, measure));
       });
   if (series.runs.size() == 1 && diverged == 1) return "nowhere (it diverged)";
-  std::string text = short_text(mean_end(series, measure));
-  if (series.runs.size() == 1) return text;
+  std::string text = short_text(median_end(series, measure));
   if (diverged > 0) {
-    return fmt::format("{} ({} of {} runs diverged)", text, diverged, series.runs.size());
+    text += fmt::format(" ({} of {} runs diverged)", diverged, series.runs.size());
   }
   return text;
 }
 
+double last_evaluations(const RunRecord& run) { return run.trace["evaluations"].back(); }
+
+/// Where a run is when it has spent so many evaluations.
+double value_at_cost(const RunRecord& run, const Measure& measure, double cost) {
+  const std::vector<double>& spent = run.trace["evaluations"];
+  const auto after = std::upper_bound(spent.begin(), spent.end(), cost);
+  const auto row = after == spent.begin() ? spent.begin() : after - 1;
+  return run.trace[measure.column][static_cast<std::size_t>(row - spent.begin())];
+}
+
+/// Two numbers for each seed, with teleports and without.
+struct Paired {
+  std::vector<double> with{}, without{};
+  std::size_t wins = 0;
+
+  void add(double a, double b, const Measure& measure) {
+    const double worst = (measure.larger_is_better ? -1.0 : 1.0) * HUGE_VAL;
+    with.push_back(std::isnan(a) ? worst : a);
+    without.push_back(std::isnan(b) ? worst : b);
+    wins += better(a, b, measure) ? 1 : 0;
+  }
+  /// The rule: a better median, and more than half of the seeds.
+  bool helped(const Measure& measure) const {
+    return better(median(with), median(without), measure) && 2 * wins > with.size();
+  }
+  /// ", lower with in 2 of 3 seeds"
+  std::string seeds(const Measure& measure) const {
+    return fmt::format(", {} with in {} of {} seed{}",
+                       measure.larger_is_better ? "higher" : "lower", wins, with.size(),
+                       with.size() == 1 ? "" : "s");
+  }
+};
+
 struct Comparison {
   std::string text;
-  bool helped = false;
+  bool helped = false;               ///< in the end
+  bool helped_at_equal_cost = true;  ///< too, where the cost is known
 };
 
 Comparison compare(const RunSeries& with, const RunSeries& without, const Measure& measure) {
-  std::size_t seeds = 0, wins = 0;
+  Paired ends, equal;
+  std::vector<double> budgets, costs_with, costs_without;
   for (const RunRecord* a : with.runs) {
-    const auto b = std::find_if(without.runs.begin(), without.runs.end(),
-                                [&](const RunRecord* run) { return run->seed() == a->seed(); });
-    if (b == without.runs.end()) continue;
-    ++seeds;
-    wins += better(last_value(*a, measure), last_value(**b, measure), measure) ? 1 : 0;
+    const auto found = std::find_if(without.runs.begin(), without.runs.end(),
+                                    [&](const RunRecord* run) { return run->seed() == a->seed(); });
+    if (found == without.runs.end()) continue;
+    const RunRecord& b = **found;
+    ends.add(last_value(*a, measure), last_value(b, measure), measure);
+    if (!a->trace.has("evaluations") || !b.trace.has("evaluations")) continue;
+    costs_with.push_back(last_evaluations(*a));
+    costs_without.push_back(last_evaluations(b));
+    budgets.push_back(std::min(costs_with.back(), costs_without.back()));
+    equal.add(value_at_cost(*a, measure, budgets.back()), value_at_cost(b, measure, budgets.back()),
+              measure);
   }
-  const bool in_the_mean = better(mean_end(with, measure), mean_end(without, measure), measure);
   Comparison result;
-  result.helped = in_the_mean && (seeds < 2 || 2 * wins > seeds);
-  result.text =
-      fmt::format("{} with and {} without", end_text(with, measure), end_text(without, measure));
-  if (seeds > 1) {
-    result.text += fmt::format(", {} with in {} of {} seeds",
-                               measure.larger_is_better ? "higher" : "lower", wins, seeds);
+  if (ends.with.empty()) {  // no seed in common
+    result.helped = better(median_end(with, measure), median_end(without, measure), measure);
+    result.text =
+        fmt::format("{} with and {} without", end_text(with, measure), end_text(without, measure));
+    return result;
   }
+  result.helped = ends.helped(measure);
+  if (!budgets.empty()) {
+    result.helped_at_equal_cost = equal.helped(measure);
+    result.text = fmt::format("at equal cost, {} gradients, {} with and {} without{}; in the end ",
+                              short_text(median(budgets)), short_text(median(equal.with)),
+                              short_text(median(equal.without)), equal.seeds(measure));
+  }
+  const auto cost = [](const std::vector<double>& costs) {
+    return costs.empty() ? std::string()
+                         : fmt::format(" ({} gradients)", short_text(median(costs)));
+  };
+  result.text +=
+      fmt::format("{} with{} and {} without{}{}", end_text(with, measure), cost(costs_with),
+                  end_text(without, measure), cost(costs_without), ends.seeds(measure));
   return result;
 }
+
+constexpr const char* rule =
+    " Numbers are medians; better means a better median and more than half of the seeds. As "
+    "expected: better at equal cost and in the end; partly: one of them.";
 
 /// "up to step 1000, in 0.0079 s with and 0.0003 s without"
 std::string effort(const RunSeries& with, const RunSeries& without) {
   const auto seconds = [](const RunSeries& series) {
-    return mean_end(series, {.column = "seconds", .name = "seconds"});
+    return median_end(series, {.column = "seconds", .name = "seconds"});
   };
   const TraceColumns& trace = with.first().trace;
   const TraceColumns& other = without.first().trace;
@@ -106,14 +167,16 @@ std::vector<Pair> comparable(const ProblemRuns& problem) {
 
 Finding without_comparison(const ProblemRuns& problem, const Measure& measure) {
   std::vector<std::string> parts;
-  std::size_t went = 0;
+  std::size_t went = 0, runs = 0;
   for (const RunSeries& series : problem.series) {
-    double start = 0.0;
+    std::vector<double> starts;
     for (const RunRecord* run : series.runs) {
       const std::size_t first = measure.column == "train_loss" ? run->trace.first_loss() : 0;
-      start += run->trace[measure.column][first] / static_cast<double>(series.runs.size());
+      starts.push_back(run->trace[measure.column][first]);
     }
-    const bool good = better(mean_end(series, measure), start, measure);
+    runs += series.runs.size();
+    const double start = median(std::move(starts));
+    const bool good = better(median_end(series, measure), start, measure);
     went += good ? 1 : 0;
     parts.push_back(fmt::format("{}from {} to {}",
                                 problem.series.size() > 1 ? series.name + ": " : std::string(),
@@ -122,9 +185,10 @@ Finding without_comparison(const ProblemRuns& problem, const Measure& measure) {
   const bool teleports = std::any_of(problem.series.begin(), problem.series.end(),
                                      [](const RunSeries& series) { return series.teleports; });
   Finding finding;
-  finding.text = fmt::format("The {} should {}{} {}.", measure.name,
+  finding.text = fmt::format("The {} should {}{} {}{}.", measure.name,
                              measure.larger_is_better ? "rise" : "fall",
-                             parts.size() > 1 ? "; it went:" : ": it went", join(parts, "; "));
+                             parts.size() > 1 ? "; it went:" : ": it went", join(parts, "; "),
+                             runs > problem.series.size() ? " (medians)" : "");
   if (teleports) {
     finding.text +=
         " No run without teleports has the same configuration, so it is unknown whether they "
@@ -191,11 +255,12 @@ Finding end_finding(const ProblemRuns& problem, const Measure& measure) {
   const std::vector<Pair> pairs = comparable(problem);
   if (pairs.empty()) return without_comparison(problem, measure);
   const char* direction = measure.larger_is_better ? "higher" : "lower";
-  std::size_t helped = 0;
+  std::size_t helped = 0, at_equal_cost = 0;
   std::vector<std::string> parts;
   for (const Pair& pair : pairs) {
     const Comparison comparison = compare(*pair.with, *pair.without, measure);
     helped += comparison.helped ? 1 : 0;
+    at_equal_cost += comparison.helped_at_equal_cost ? 1 : 0;
     std::string part = comparison.text;
     if (pairs.size() > 1) {
       part = pair.with->name + ": " + part;
@@ -203,21 +268,21 @@ Finding end_finding(const ProblemRuns& problem, const Measure& measure) {
     }
     parts.push_back(part);
   }
-  Finding finding;
-  if (pairs.size() == 1) {
-    if (measure.tell_time) {
-      parts[0] += " (" + effort(*pairs[0].with, *pairs[0].without) + ")";
-    }
-    finding.text = fmt::format("With teleports the {} should end {}: it ends at {}.", measure.name,
-                               direction, parts[0]);
-  } else {
-    finding.text = fmt::format("With teleports the {} should end {}; it ends at: {}.", measure.name,
-                               direction, join(parts, "; "));
+  if (pairs.size() == 1 && measure.tell_time) {
+    parts[0] += " (" + effort(*pairs[0].with, *pairs[0].without) + ")";
   }
+  Finding finding;
+  finding.text = fmt::format("With teleports the {} should be {}: it is {}.", measure.name,
+                             direction, join(parts, "; "));
   if (helped == 0) finding.text += " Teleportation did not help here.";
-  finding.verdict = helped == pairs.size() ? Verdict::as_expected
-                    : helped > 0           ? Verdict::partly
-                                           : Verdict::not_confirmed;
+  if (helped > 0 && at_equal_cost == 0) {
+    finding.text += " At equal cost teleportation did not help.";
+  }
+  finding.text += rule;
+  const std::size_t all = pairs.size();
+  finding.verdict = helped == all && at_equal_cost == all ? Verdict::as_expected
+                    : helped > 0                          ? Verdict::partly
+                                                          : Verdict::not_confirmed;
   return finding;
 }
 
@@ -263,9 +328,10 @@ Finding same_loss_finding(const ProblemRuns& problem) {
     ++count;
     const double middle = median(factors);
     larger += middle > 1.0 ? 1 : 0;
-    parts.push_back(fmt::format("{}{} times as large in the median of the losses between {} and {}",
-                                pairs.size() > 1 ? pair.with->name + ": " : std::string(),
-                                short_text(middle), short_text(low), short_text(high)));
+    parts.push_back(fmt::format(
+        "{}{} times as large in the median of the losses between {} and {} (one run, seed {})",
+        pairs.size() > 1 ? pair.with->name + ": " : std::string(), short_text(middle),
+        short_text(low), short_text(high), with.seed()));
   }
   const std::string should =
       "At the same loss the gradient should be larger after a teleport than without";

@@ -18,9 +18,10 @@ struct Measure {
   bool tell_time = false;         ///< say how long the runs took
 };
 
-/// Every series with teleports against the series without them that is otherwise configured alike,
-/// by the mean of the last values and by how many seeds agree; says so when teleportation did not
-/// help. Without such a pair: from where to where the values went, and nothing about teleports.
+/// Every series with teleports against the series without them that is otherwise configured alike:
+/// first at equal cost, the smaller of what two runs with the same seed have spent, then in the
+/// end. The rule, which the sentence states: a better median, and more than half of the seeds.
+/// Without such a pair: from where to where the values went, and nothing about teleports.
 Finding end_finding(const ProblemRuns& problem, const Measure& measure);
 
 /// Whether teleports landed where the gradient is larger.

@@ -130,22 +130,23 @@ void choose_colours(ProblemRuns& problem) {
   }
 }
 
-/// The rows that follow a teleport of one of the runs.
+/// The rows at which one of the runs teleported: of full batches the row of that step, which has
+/// the state after the teleport; in mini-batches the last row before it, so that what follows from
+/// the teleport stands after its mark.
 std::vector<std::size_t> teleported_rows(const std::vector<const RunRecord*>& runs,
                                          const std::vector<double>& rows) {
-  std::set<double> teleported;
+  std::set<std::size_t> places;
   for (const RunRecord* run : runs) {
-    const TraceColumns& trace = run->trace;
-    if (!trace.has("teleported")) continue;
-    for (std::size_t i = 0; i < trace.rows(); ++i) {
-      if (trace["teleported"][i] != 0.0) teleported.insert(trace[trace.index][i]);
+    const bool by_epoch = run->trace.index == to_string(RowUnit::epoch);
+    for (const TraceTeleport& jump : run->jumps) {
+      const auto moment = static_cast<double>(by_epoch ? jump.epoch : jump.step);
+      const auto after = std::upper_bound(rows.begin(), rows.end(), moment);
+      if (jump.accepted && after != rows.begin()) {
+        places.insert(static_cast<std::size_t>(after - rows.begin()) - 1);
+      }
     }
   }
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (teleported.contains(rows[i])) places.push_back(i);
-  }
-  return places;
+  return {places.begin(), places.end()};
 }
 
 }  // namespace

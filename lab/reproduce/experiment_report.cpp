@@ -31,10 +31,7 @@ std::size_t count_met(const std::vector<const Outcome*>& outcomes) {
 Finding whole_finding(const Reproduction& result) {
   std::vector<const Outcome*> all;
   for (const Outcome& outcome : result.outcomes) all.push_back(&outcome);
-  const std::size_t met = count_met(all);
-  return {fmt::format("{} {} of the {} numbers below are as expected.", result.experiment.see, met,
-                      all.size()),
-          verdict_of(met, all.size())};
+  return {finding_text(result), verdict_of(count_met(all), all.size())};
 }
 
 report::Table expected_table(const Reproduction& result) {
@@ -74,8 +71,14 @@ Finding figure_finding(const Reproduction& result, const SweepFigure& figure,
       break;
     }
   }
-  std::string text = figure.see;
-  if (!parts.empty()) text += " Found: " + join(parts, "; ") + ".";
+  const std::size_t seeds = result.experiment.seeds.size();
+  std::string text = "To be seen: " + figure.see;
+  if (parts.empty()) {
+    text += " No expected number is about this figure.";
+  } else {
+    text += fmt::format(" Found with {} seed{}: {}; {} of {} inside their intervals.", seeds,
+                        seeds == 1 ? "" : "s", join(parts, "; "), count_met(about), about.size());
+  }
   return {text, verdict_of(count_met(about), about.size())};
 }
 
@@ -143,6 +146,7 @@ report::Table sweep_table(const Reproduction& result) {
                        {"status"},
                        {"last row", true},
                        {"last loss", true},
+                       {"evaluations", true},
                        {"teleports", true},
                        {"drift", true},
                        {"seconds", true},
@@ -157,7 +161,8 @@ report::Table sweep_table(const Reproduction& result) {
            {std::to_string(run.seed())},
            {std::string(to_string(run.status))},
            report::number_cell(run.trace[run.trace.index].back()),
-           report::number_cell(run.trace.loss().back()),
+           report::loss_cell(run.status, run.trace.loss().back()),
+           report::number_cell(run.trace["evaluations"].back()),
            {fmt::format("{} of {} accepted", tally.accepted, tally.total())},
            tally.accepted > 0 ? report::number_cell(tally.largest_drift) : report::Cell{"-"},
            report::number_cell(run.trace["seconds"].back()),
@@ -230,6 +235,18 @@ std::vector<report::Section> panel_sections(const Reproduction& result, const st
 }
 
 }  // namespace
+
+std::string finding_text(const Reproduction& result) {
+  const std::size_t seeds = result.experiment.seeds.size(), all = result.outcomes.size();
+  const auto met = std::count_if(result.outcomes.begin(), result.outcomes.end(),
+                                 [](const Outcome& outcome) { return outcome.met(); });
+  std::string text = "To be seen: " + result.experiment.see;
+  if (all == 0) return text + " No number is expected, so nothing is judged.";
+  return text + fmt::format(
+                    " Found with {} seed{}: {} of the {} expected numbers are inside their "
+                    "intervals. As expected means all of them, partly some.",
+                    seeds, seeds == 1 ? "" : "s", met, all);
+}
 
 report::Report experiment_report(const Reproduction& result) {
   const Experiment& experiment = result.experiment;

@@ -11,4 +11,8 @@ namespace symport::lab {
 /// itself.
 report::Report experiment_report(const Reproduction& result);
 
+/// What one should see, and by how many of the expected numbers it was: what the page and the
+/// terminal say.
+std::string finding_text(const Reproduction& result);
+
 }  // namespace symport::lab

@@ -39,14 +39,12 @@ void state_symmetry(FunctionRun& run) {
 }
 
 /// Throws unless the search can work on the orbits of this function.
-void require_fitting_search(const FunctionRun& run) {
+void check_search(const FunctionRun& run) {
   if (!run.problem.symmetry) return;
   const auto orbit = run.problem.symmetry->orbit(*run.problem.function, run.start());
-  if (run.search->fits(*orbit)) return;
-  throw OptionError(
-      "search", fmt::format("found '{}', which does not fit the symmetry {} of {}; allowed is {}",
-                            run.spec.how.search, run.problem.symmetry->name(),
-                            run.problem.specification, join(fitting_searches(*orbit))));
+  require_fitting_search(
+      run.spec.how.search, *run.search,
+      fmt::format("{} of {}", run.problem.symmetry->name(), run.problem.specification), *orbit);
 }
 
 }  // namespace
@@ -142,7 +140,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
       make_optimizer<double>(spec.optimizer, automatic, function.dimension()), function, spec.trip,
       spec.learning_rate);
   run.search = resolve_search(spec.how);
-  require_fitting_search(run);
+  check_search(run);
   if (!spec.how.objective) {
     spec.how.objective = find_entry(searches(), spec.how.search).objective(*run.optimizer);
   }

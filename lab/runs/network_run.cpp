@@ -40,7 +40,14 @@ StoredMlp<Scalar> make_weights(NetworkRunSpec& spec) {
     Random random(spec.seed, weights_stream);
     return {network, initialize<Scalar>(network, *spec.init, random)};
   }
-  StoredMlp<Scalar> stored = load_mlp<Scalar>(*spec.weights, spec.activation);
+  const ArrayMap arrays = read_npz(*spec.weights);
+  const auto own = mlp_description(arrays, *spec.weights).activation;
+  if (own && *own != spec.activation) {
+    throw OptionError("activation",
+                      fmt::format("found {}, but the weights in '{}' are of a network with {}",
+                                  spec.activation.name(), *spec.weights, own->name()));
+  }
+  StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, *spec.weights, spec.activation);
   const std::vector<Index> widths = stored.network.widths();
   if (!spec.layers.empty() && spec.layers != widths) {
     throw OptionError(
@@ -106,7 +113,7 @@ class LoadedRun final : public NetworkRun {
         weights_(make_weights<Scalar>(spec_)),
         data_(load_data<Scalar>(spec_, cache)),
         split_(split_samples(spec_, data_.training.count())),
-        plan_(plan_teleport<Scalar>(spec_.how)),
+        plan_(plan_teleport<Scalar>(spec_.how, spec_.activation)),
         optimizer_(make_optimizer<Scalar>(spec_.optimizer,
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
                                           weights_.w.size())) {
@@ -228,7 +235,10 @@ class LoadedRun final : public NetworkRun {
     load_into<Scalar>(tried, *data_.training.source,
                       std::span(split_.training).first(std::min(split_.training.size(), batch)));
     // Whether there is an orbit is a matter of the batch: each teleport says so.
-    for_symmetry([&] { plan_.symmetry->orbit(tried, weights_.w); });
+    const OrbitOrReason<Scalar> orbit =
+        for_symmetry([&] { return plan_.symmetry->orbit(tried, weights_.w); });
+    if (!orbit) return;
+    require_fitting_search(spec_.how.how.search, *plan_.search, *spec_.how.symmetry, *orbit);
   }
 
   std::optional<Checkpoint<Scalar>> latest_of(const CheckpointFiles& files,
@@ -302,7 +312,7 @@ class LoadedRun final : public NetworkRun {
       load_into<Scalar>(validation, *data_.training.source, split_.validation);
       options.validate = [&](In<Scalar> w) {
         const Score score = validation.score(w);
-        return Validation{score.loss, score.accuracy};
+        return Validation{score.loss, score.accuracy, validation.samples()};
       };
     }
     return {.spec = {},
@@ -321,6 +331,7 @@ class LoadedRun final : public NetworkRun {
         .teleport_batches = spec_.teleport_batches.value_or(std::numeric_limits<Index>::max()),
         .round_trips = round_trips(),
         .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
+        .scope_samples = spec_.scope_samples,
         .patience = spec_.patience,
         .stop_below = spec_.stop_at.value_or(0.0),
         .exact_training_loss = spec_.train_loss == TrainLoss::exact,

@@ -9,6 +9,9 @@ namespace symport::lab {
 
 namespace {
 
+/// Of rehearsed teleports in mini-batches; the help of --cap says so too.
+constexpr double minibatch_cap = 0.15;
+
 bool minibatch(const NetworkRunSpec& spec) { return spec.minibatch(); }
 
 Codec<std::string> as_data() {
@@ -130,6 +133,11 @@ Rows teleport_rows() {
           .when(minibatch),
       row({"teleport-batch-size", "N", "samples of a teleport batch (default: the mini-batch)"},
           &S::teleport_batch_size, as_whole(1))
+          .when(minibatch),
+      row({"scope-samples", "N",
+           "samples on which the loss is watched at teleports that keep it on their batch only "
+           "(gl, paper): of the validation set where there is one; 0: none"},
+          &S::scope_samples, as_whole())
           .when(minibatch),
   };
 }
@@ -284,15 +292,23 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
   }
   // A white gauge suits its own samples: on a mini-batch the next ones would pay for that.
-  if (spec.minibatch() && spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
+  if (!spec.how.symmetry) spec.how.symmetry = usual_symmetry(spec.activation);
+  if (spec.minibatch() && *spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
     spec.how.how.search = "ascent";
   }
-  spec.how = plan_teleport<double>(spec.how).spec;
+  spec.how = plan_teleport<double>(spec.how, spec.activation).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
     spec.how.how.rehearsal =
         usual_rehearsal_of(spec.how.how, spec.teleport,
                            *make_optimizer<double>(spec.optimizer, automatic, 1), spec.minibatch());
+  }
+  // The curvature of one mini-batch says little about that of the next, and the noise of the steps
+  // grows with it: it is seen only when the loss is low, long after a rehearsal.
+  const bool by_decrease = spec.how.how.objective.value_or(ObjectiveKind::predicted_decrease) ==
+                           ObjectiveKind::predicted_decrease;
+  if (spec.minibatch() && *spec.how.how.rehearsal > 0 && by_decrease && !spec.how.how.cap) {
+    spec.how.how.cap = minibatch_cap;
   }
   return spec;
 }

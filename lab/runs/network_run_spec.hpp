@@ -13,6 +13,7 @@
 #include "symport/objectives/activation.hpp"
 #include "symport/objectives/initialization.hpp"
 #include "symport/objectives/loss.hpp"
+#include "symport/training/train_minibatch.hpp"
 
 namespace symport::lab {
 
@@ -84,6 +85,7 @@ struct NetworkRunSpec {
   Schedule teleport{};
   std::optional<Index> teleport_batches = 4;  ///< unset: all
   std::optional<Index> teleport_batch_size = std::nullopt;
+  Index scope_samples = MinibatchOptions<double>{}.scope_samples;
   NetworkTeleportSpec how{};
   RoundTripSpec trip{};
 

@@ -61,6 +61,9 @@ class RunDirectory {
   void write(const std::filesystem::path& name, std::string text) {
     write({File{name, std::move(text)}});
   }
+  void write(const std::filesystem::path& name, const ArrayMap& arrays) {
+    write({File{name, {}, &arrays}});
+  }
 
  private:
   explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}

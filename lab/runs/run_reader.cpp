@@ -120,6 +120,33 @@ Vector point_field(const json& object, const char* name, std::size_t dimension,
   return point;
 }
 
+/// Null, or not there in files of earlier programs: the default.
+Scope scope_field(const json& object, const std::string& place) {
+  const auto found = object.find("scope");
+  Scope scope;
+  if (found == object.end() || found->is_null()) return scope;
+  const std::string inside = place + ": scope";
+  if (!found->is_object()) throw UsageError(inside, "allowed is a JSON object");
+  const std::string data = text_field(*found, "data", inside);
+  for (const Scope::Data kind : {Scope::Data::all, Scope::Data::batch, Scope::Data::none}) {
+    if (data == to_string(kind)) scope.data = kind;
+  }
+  if (data != to_string(scope.data)) {
+    throw UsageError(inside + ": data",
+                     fmt::format("found '{}', allowed is all, batch or none", data));
+  }
+  if (scope.data != Scope::Data::all) {
+    scope.samples = whole_field(*found, "samples", inside);
+    scope.of = whole_field(*found, "of", inside);
+  }
+  if (const auto check = found->find("check"); check != found->end() && check->is_object()) {
+    scope.checked = whole_field(*check, "samples", inside + ": check");
+    scope.loss_before = number_field(*check, "loss_before", inside + ": check");
+    scope.loss_after = number_field(*check, "loss_after", inside + ": check");
+  }
+  return scope;
+}
+
 void read_teleports(const fs::path& file, RunRecord& run) {
   const std::size_t dimension = run.trace.dimension();
   std::istringstream lines(read_text(file));
@@ -140,7 +167,8 @@ void read_teleports(const fs::path& file, RunRecord& run) {
                              .evaluations = get("evaluations"),
                              .seconds = get("seconds"),
                              .accepted = truth_field(object, "accepted", place),
-                             .reason = text_field(object, "reason", place)});
+                             .reason = text_field(object, "reason", place),
+                             .scope = scope_field(object, place)});
     const Certificate& certificate = run.teleports.back();
     const bool accepted = certificate.accepted;
     TraceTeleport jump{.step = certificate.step,

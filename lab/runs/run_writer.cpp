@@ -11,6 +11,7 @@
 #include "lab/text/json_forms.hpp"
 #include "symport/core/version.hpp"
 #include "symport/statistics/quantile.hpp"
+#include "symport/training/mlp_file.hpp"
 
 namespace symport::lab {
 
@@ -88,7 +89,7 @@ Json json_object(const NetworkResult& result) {
       {"learning_rate", spec.learning_rate->text()},
       {"schedule", spec.teleport.to_string()},
       {"round_trip", spec.trip.on() ? std::string(to_string(*spec.trip.layers)) : "never"},
-      {"symmetry", spec.how.symmetry},
+      {"symmetry", *spec.how.symmetry},
       {"loss_invariant", result.loss_invariant},
       {"search", spec.how.how.search},
       {"precision", to_string(spec.precision)},
@@ -136,7 +137,9 @@ std::string json_of_seeds(const std::vector<NetworkResult>& results) {
 
 void write_results(const NetworkResult& result, RunDirectory& directory,
                    const std::filesystem::path& folder) {
-  directory.write({{folder / "model.npz", {}, &result.model},
+  ArrayMap model = result.model;
+  describe_mlp(model, {result.spec.activation, result.spec.loss});
+  directory.write({{folder / "model.npz", {}, &model},
                    {folder / "trace.csv", csv(result.summary.trace, TraceLayout::training)},
                    {folder / "teleports.jsonl", lines_of(json_teleports(result))},
                    {folder / "summary.json", json_of(result)}});

@@ -9,6 +9,7 @@
 #include "lab/runs/network_run_spec.hpp"
 #include "symport/data/array.hpp"
 #include "symport/search/certificate.hpp"
+#include "symport/training/evaluate.hpp"
 
 namespace symport::lab {
 
@@ -16,10 +17,13 @@ namespace symport::lab {
 struct WeightsTeleportSpec {
   std::string weights{};  ///< a file with W1, W2, ...
   std::string batch{};    ///< a file with X and y or Y
-  Activation activation = default_activation();
+  /// Needed, as is the loss, unless the file of the weights names them.
+  std::optional<Activation> activation = std::nullopt;
   std::optional<Loss> loss = std::nullopt;
-  /// Of the steps of gradient descent that follow; unset: each has the best length.
-  std::optional<double> learning_rate = std::nullopt;
+  /// Of the steps of gradient descent that follow, `auto` where each has the best length. Needed.
+  std::optional<RateSpec> learning_rate = std::nullopt;
+  std::optional<std::string> check = std::nullopt;  ///< other data to measure the loss on
+  DataOptions where{};                              ///< is that data
   NetworkTeleportSpec how{};
   std::uint64_t seed = 0;
   std::optional<Precision> precision = std::nullopt;  ///< unset: that of the weights
@@ -27,11 +31,18 @@ struct WeightsTeleportSpec {
 };
 const OptionTable<WeightsTeleportSpec>& weights_teleport_options();
 
+/// The loss on other data.
+struct WeightsCheck {
+  Index samples = 0;
+  Evaluation before{}, after{};
+};
+
 struct WeightsTeleportResult {
   WeightsTeleportSpec spec;  ///< with nothing left open
   Certificate certificate;
   bool loss_invariant = true;
-  ArrayMap model;  ///< the teleported weights by name
+  std::optional<WeightsCheck> check = std::nullopt;
+  ArrayMap model{};  ///< the teleported weights by name, with activation and loss
 };
 
 /// Throws OptionError; an InvalidArgument names the file.

@@ -18,6 +18,27 @@ Json json_numbers(const Vector& values) {
   return list;
 }
 
+namespace {
+
+/// Of a teleport that was refused there is none: nothing changed.
+Json json_scope(const Certificate& c) {
+  if (!c.accepted) return nullptr;
+  const Scope& scope = c.scope;
+  Json json{{"data", to_string(scope.data)}, {"text", "the loss is kept " + scope.text()}};
+  if (scope.data != Scope::Data::all) {
+    json["samples"] = scope.samples;
+    json["of"] = scope.of;
+  }
+  if (scope.checked > 0) {
+    json["check"] = {{"samples", scope.checked},
+                     {"loss_before", json_number(scope.loss_before)},
+                     {"loss_after", json_number(scope.loss_after)}};
+  }
+  return json;
+}
+
+}  // namespace
+
 Json json_certificate(const Certificate& c) {
   return {
       {"step", c.step},
@@ -35,6 +56,7 @@ Json json_certificate(const Certificate& c) {
       {"seconds", json_number(c.seconds)},
       {"accepted", c.accepted},
       {"reason", c.reason},
+      {"scope", json_scope(c)},
   };
 }
 

@@ -75,11 +75,12 @@ std::vector<LayerWeights<Scalar>> model_from_arrays(const ArrayMap& arrays,
     throw InvalidArgument(detail::array_field(file, "W1"), "no such array",
                           "the weights W1, W2, ... of a network");
   }
+  used.insert({"activation", "loss"});  // names, see `mlp_description`
   for (const auto& [name, array] : arrays) {
     if (!used.contains(name)) {
       throw InvalidArgument(detail::array_field(file, name), "an array of this name",
-                            "W1, W2, ... without gaps, b1, b2, ... for all layers or for none, and "
-                            "nothing else");
+                            "W1, W2, ... without gaps, b1, b2, ... for all layers or for none, "
+                            "activation, loss, and nothing else");
     }
   }
   return layers;

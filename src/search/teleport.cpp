@@ -48,9 +48,24 @@ class Examination {
     return preferred ? criterion.objection(measured, tolerance_) : "";
   }
 
+  /// Of an orbit that keeps a part of the batch: what the teleport does to the loss of all of it,
+  /// which must not rise.
+  std::string objection_of_the_whole(const BasicObjective<Scalar>& whole, In<Scalar> start,
+                                     In<Scalar> candidate) {
+    Scope& scope = c_.scope;
+    if (scope.data != Scope::Data::batch || scope.samples == scope.of) return {};
+    scope.checked = scope.of;
+    scope.loss_before = whole.value(start);
+    scope.loss_after = whole.value(candidate);
+    more_ += 1.0;
+    if (scope.loss_after <= scope.loss_before * (1.0 + tolerance_)) return {};
+    return fmt::format("the loss on the whole batch would rise from {:.4g} to {:.4g}",
+                       scope.loss_before, scope.loss_after);
+  }
+
   /// In gradients.
   double evaluations() const {
-    return here_.count().gradient_equivalents() + there_.count().gradient_equivalents();
+    return here_.count().gradient_equivalents() + there_.count().gradient_equivalents() + more_;
   }
 
  private:
@@ -80,6 +95,7 @@ class Examination {
   double condition_;
   CountingObjective<Scalar> here_, there_;  ///< at the start and at the candidate
   double tolerance_;
+  double more_ = 0.0;
   Certificate& c_;
 };
 
@@ -123,6 +139,7 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   const auto began = std::chrono::steady_clock::now();
   double evaluations = 0.0;  // beyond the orbit's
   Certificate c;
+  c.scope = orbit.scope();
   c.grad_sq_before = c.grad_sq_after = orbit.grad_sq();
   c.curvature_before = c.curvature_after = orbit.curvature();
   if (const std::optional<double> known = orbit.start_loss()) {
@@ -153,8 +170,9 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
       VectorOf<Scalar> candidate(w.size());
       orbit.commit(candidate);
       Examination<Scalar> examination(orbit, tolerance, c);
-      const std::string wrong = examination.objection(w, candidate, options.learning_rate,
-                                                      next_step, criterion, outcome.preferred);
+      std::string wrong = examination.objection(w, candidate, options.learning_rate, next_step,
+                                                criterion, outcome.preferred);
+      if (wrong.empty()) wrong = examination.objection_of_the_whole(objective, w, candidate);
       evaluations += examination.evaluations();
       if (wrong.empty()) {
         w = candidate;

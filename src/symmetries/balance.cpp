@@ -113,13 +113,14 @@ Step general_linear_step(const SlotAction& action, std::size_t k, const Vector& 
     (place.exponent > 0.0 ? P : C) += slot_product(place, w.data(), w.data(), false);
   }
   const auto root = symmetric_power(P, 0.5), inverse_root = symmetric_power(P, -0.5);
-  if (!root) return stays("the slots with rho = g have dependent rows");
+  if (!root) return stays("the slots with rho = g have dependent rows: there is no such element");
   if (target == GaugeTarget::orthonormal) {
     return {*inverse_root, *root, {}, (*inverse_root - Matrix::Identity(n, n)).norm()};
   }
   // M = g'g solves M P M = C, (S11).
   const auto middle = symmetric_power(*root * C * *root, 0.5);
-  if (!middle) return stays("the slots with rho = g^-T have dependent rows");
+  if (!middle)
+    return stays("the slots with rho = g^-T have dependent rows: there is no smallest norm");
   const Matrix M = *inverse_root * *middle * *inverse_root;
   const auto g = symmetric_power(M, 0.5), inverse = symmetric_power(M, -0.5);
   if (!g) return stays("the balanced element is singular to rounding");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/dense.hpp"
 #include "core/lanczos.hpp"
 #include "symport/core/gemm.hpp"
 
@@ -13,6 +14,9 @@ namespace symport {
 namespace {
 
 std::size_t at(Index m) { return static_cast<std::size_t>(m); }
+
+/// Units of a layer up to which the condition of its element comes from all singular values.
+constexpr Index largest_dense_condition = 128;
 
 /// A'A.
 template <Real Scalar>
@@ -306,6 +310,10 @@ double GeneralLinearOrbit<Scalar>::condition() const {
   double worst = 1.0;
   for (Index m = 1; m < layers(); ++m) {
     if (!weights_.moved(m)) continue;
+    if (width(m) <= largest_dense_condition) {
+      worst = std::max(worst, condition_number(element(m).template cast<double>()));
+      continue;
+    }
     const double up = largest_singular_value<Scalar>(width(m), [&](MatrixOut<Scalar> x) {
       weights_.apply(m, current(), x);
       weights_.apply_transposed(m, current(), x);

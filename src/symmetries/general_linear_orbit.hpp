@@ -57,10 +57,13 @@ class GeneralLinearOrbit final : public BasicOrbit<Scalar> {
   std::vector<Candidate> candidates(const Worth& worth) override;
   /// I + spread N with N Gaussian of unit norm, all moved layers together.
   bool randomize(Random& random, double spread) override;
-  /// The largest condition number among g_1 ... g_(p-1), by Lanczos' method on g'g and its
-  /// inverse: a lower bound, usually good to a few per cent.
+  /// The largest condition number among g_1 ... g_(p-1), of layers of more than 128 units by
+  /// Lanczos' method on g'g and its inverse: there a lower bound, usually good to a few per cent.
   double condition() const override;
   void commit(Out<Scalar> w) override;
+  Scope scope() const override {
+    return {Scope::Data::batch, samples_, BasicOrbit<Scalar>::objective().mlp()->samples()};
+  }
   std::string note() const override { return note_; }
 
   /// Base <- current <- the white gauge, (W1), times c[m-1] in hidden layer m, whose entry does not

@@ -55,6 +55,31 @@ bool GeneralLinearOrbit<Scalar>::go_white(const std::vector<double>& c,
   return true;
 }
 
+namespace {
+
+/// K of a block's own inputs: with the ones, without them, or of the ones alone.
+template <Real Scalar>
+MatrixOf<Scalar> own_kernel(const NetworkBlock& block, bool biases, const MatrixOf<Scalar>& K) {
+  if (!block.weights) return MatrixOf<Scalar>::Ones(K.rows(), K.cols());
+  return K.array() - Scalar(biases && !block.biases ? 1 : 0);
+}
+
+/// M_ab += <r_a, l''(z) r_b> for b <= a: (W4), its first term.
+template <Real Scalar>
+void add_loss_curvature(const Loss& loss, const MatrixOf<Scalar>& z, const MatrixOf<Scalar>& r,
+                        Matrix& M) {
+  const Index n = z.cols();
+  MatrixOf<Scalar> product(z.rows(), n);
+  for (Index a = 0; a < M.rows(); ++a) {
+    loss.hessian_product<Scalar>(z, r.middleCols(a * n, n), product);
+    for (Index b = 0; b <= a; ++b) {
+      M(a, b) += sum_of_products(product, r.middleCols(b * n, n));
+    }
+  }
+}
+
+}  // namespace
+
 template <Real Scalar>
 ScaleModel GeneralLinearOrbit<Scalar>::scale_model() {
   Point& x = current();
@@ -77,19 +102,14 @@ ScaleModel GeneralLinearOrbit<Scalar>::scale_model() {
       weights_.times(m, x, below.leftCols(before * n), 0, r.leftCols(before * n), scratch);
     }
     for (Index a = before; a < known; ++a) {
-      // K of the block's own inputs: with the ones, without them, or of the ones alone.
-      MatrixOf<Scalar> K;
-      if (!blocks[at(a)].weights) {
-        K = MatrixOf<Scalar>::Ones(n, n);
-      } else {
-        K = x.K[at(m - 1)].array() - Scalar(network.biases() && !blocks[at(a)].biases ? 1 : 0);
-        // <G_a, d/de G_a> along the blocks below: (W4), its second term
-        for (Index b = 0; b < before; ++b) {
-          square_.resize(n, n);
-          multiply<Scalar>(1, true, x.h[at(m - 1)], false, below.middleCols(b * n, n), 0, square_);
-          model.M(a, b) += sum_of_products(x.Delta[at(m)], square_);
-        }
+      // <G_a, d/de G_a> along the blocks below: (W4), its last term
+      for (Index b = 0; b < before && blocks[at(a)].weights; ++b) {
+        square_.resize(n, n);
+        multiply<Scalar>(1, true, x.h[at(m - 1)], false, below.middleCols(b * n, n), 0, square_);
+        model.M(a, b) += sum_of_products(x.Delta[at(m)], square_);
       }
+      const MatrixOf<Scalar> K =
+          own_kernel<Scalar>(blocks[at(a)], network.biases(), x.K[at(m - 1)]);
       model.J[a] = sum_of_products(x.Delta[at(m)], K);
       multiply<Scalar>(1, false, x.delta[at(m)], false, K, 0, r.middleCols(a * n, n));
     }
@@ -110,13 +130,7 @@ ScaleModel GeneralLinearOrbit<Scalar>::scale_model() {
     }
     below = R;
   }
-  for (Index a = 0; a < count; ++a) {
-    second_.resize(width(p), n);
-    mlp().loss().template hessian_product<Scalar>(x.z[at(p)], r.middleCols(a * n, n), second_);
-    for (Index b = 0; b <= a; ++b) {
-      model.M(a, b) += sum_of_products(second_, r.middleCols(b * n, n));
-    }
-  }
+  add_loss_curvature<Scalar>(mlp().loss(), x.z[at(p)], r, model.M);
   model.M = Matrix(model.M.template selfadjointView<Eigen::Lower>());
   std::vector<bool> scaled(at(p) + 1, false);
   for (Index m = 1; m < p; ++m) scaled[at(m)] = weights_.moved(m);

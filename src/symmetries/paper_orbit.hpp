@@ -32,6 +32,7 @@ class PaperOrbit final : public BasicOrbit<Scalar> {
   /// The largest condition number among the products of I + T_q over the steps, q = 1 ... p-1.
   double condition() const override;
   void commit(Out<Scalar> w) override { w = current().w; }
+  Scope scope() const override { return {Scope::Data::none, 0, mlp_.samples()}; }
   std::string note() const override;
 
   /// The gradient of the last `aim` in T_q.

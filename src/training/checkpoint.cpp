@@ -14,7 +14,7 @@ namespace symport {
 
 namespace {
 
-constexpr std::int64_t format_version = 2;
+constexpr std::int64_t format_version = 3;
 
 const Columns<TraceRow> row_columns{{"step", &TraceRow::step},
                                     {"epoch", &TraceRow::epoch},
@@ -46,6 +46,49 @@ const Columns<Certificate> certificate_columns{{"step", &Certificate::step},
                                                {"evaluations", &Certificate::evaluations},
                                                {"seconds", &Certificate::seconds},
                                                {"accepted", &Certificate::accepted}};
+
+/// A `Scope` as numbers.
+struct ScopeRow {
+  Index data = 0, samples = 0, of = 0, checked = 0;
+  double loss_before = 0.0, loss_after = 0.0;
+};
+const Columns<ScopeRow> scope_columns{{"data", &ScopeRow::data},
+                                      {"samples", &ScopeRow::samples},
+                                      {"of", &ScopeRow::of},
+                                      {"checked", &ScopeRow::checked},
+                                      {"loss_before", &ScopeRow::loss_before},
+                                      {"loss_after", &ScopeRow::loss_after}};
+
+void visit_scopes(FieldWriter& fields, const std::vector<Certificate>& teleports) {
+  std::vector<ScopeRow> rows;
+  for (const Certificate& c : teleports) {
+    const Scope& s = c.scope;
+    rows.push_back(
+        {static_cast<Index>(s.data), s.samples, s.of, s.checked, s.loss_before, s.loss_after});
+  }
+  fields.table("teleports.scope", rows, scope_columns);
+}
+
+void visit_scopes(const FieldReader& fields, std::vector<Certificate>& teleports) {
+  std::vector<ScopeRow> rows;
+  fields.table("teleports.scope", rows, scope_columns);
+  if (rows.size() != teleports.size()) {
+    fields.fail("teleports.scope.data", fmt::format("{} rows", rows.size()),
+                fmt::format("{}, one for each teleport", teleports.size()));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ScopeRow& row = rows[i];
+    if (row.data > static_cast<Index>(Scope::Data::none)) {
+      fields.fail("teleports.scope.data", fmt::format("{}", row.data), "0, 1 or 2");
+    }
+    teleports[i].scope = {static_cast<Scope::Data>(row.data),
+                          row.samples,
+                          row.of,
+                          row.checked,
+                          row.loss_before,
+                          row.loss_after};
+  }
+}
 
 /// Every field but the parameters and the optimizer's buffers, by name: written and read by the
 /// same list.
@@ -79,6 +122,7 @@ void visit_fields(Fields& fields, Checkpoint& c) {
   fields.points("trace.teleports.after", c.trace.teleports, &TraceTeleport::after);
   fields.table("teleports", c.teleports, certificate_columns);
   fields.lines("teleports.reason", c.teleports, &Certificate::reason);
+  visit_scopes(fields, c.teleports);
 }
 
 template <Real Scalar>

@@ -58,18 +58,30 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   }
 
   /// The steps that follow, as far as a teleport is rehearsed.
-  Outlook<Scalar> outlook() const {
+  Outlook<Scalar> outlook() {
     const Teleportation<Scalar>& plan = options_.teleport;
     const std::optional<Index> next = plan.schedule.next_after(at.step);
     const bool again = next && *next < options_.max_steps;
     const Index until = again ? *next : options_.max_steps;
-    return {.steps = std::min(plan.rehearsal, until - at.step),
-            .horizon = until - at.step,
-            .objective = [this](Index) -> const BasicObjective<Scalar>& {
-              require_going_on(options_.teleport.keep_going);
-              return objective_;
-            },
-            .rate = [this](Index i) { return options_.learning_rate.at(at.step + i); }};
+    Outlook<Scalar> ahead{
+        .steps = std::min(plan.rehearsal, until - at.step),
+        .horizon = until - at.step,
+        .objective = [this](Index) -> const BasicObjective<Scalar>& {
+          require_going_on(options_.teleport.keep_going);
+          return objective_;
+        },
+        .rate = [this](Index i) { return options_.learning_rate.at(at.step + i); }};
+    if (options_.validate) {
+      const auto figures = [this](In<Scalar> w) {
+        Validation found;
+        this->clock_.pause([&] { found = options_.validate(w); });
+        return found;
+      };
+      if (validated_ == 0) validated_ = figures(w_in_).samples;
+      ahead.monitor = [figures](In<Scalar> w) { return figures(w).loss; };
+      ahead.monitored = validated_;
+    }
+    return ahead;
   }
 
   /// w <- g.w; `attempt()` does that or refuses, and returns the certificate.
@@ -165,6 +177,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         const Validation figures = options_.validate(w_in_);
         row.valid_loss = figures.loss;
         row.valid_accuracy = figures.accuracy;
+        validated_ = figures.samples;
       });
     }
     this->record(row);
@@ -183,7 +196,8 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   StepDirection<Scalar> direction_;
   const bool observed_;
   double rate_ = 0.0;
-  double loss_ = 0.0;  ///< and gradient, at w
+  double loss_ = 0.0;    ///< and gradient, at w
+  Index validated_ = 0;  ///< held-out samples
   VectorOf<Scalar> gradient_;
   // Made once: on small problems an update costs no more than making these.
   const Out<Scalar> gradient_out_, w_out_;

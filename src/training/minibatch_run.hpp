@@ -34,6 +34,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
         w_(w),
         options_(options),
         batches_(split.training, options.batch_size, options.seed),
+        monitored_(monitoring_set(split, options.scope_samples)),
         step_batch_(objective),
         teleport_batch_(objective) {
     if (!this->resumed()) this->clock_.pause([&] { add_row(measured(TraceRow::unknown)); });
@@ -54,16 +55,32 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     const Teleportation<Scalar>& plan = options_.teleport;
     const Index next = plan.schedule.next_after(at.epoch).value_or(options_.epochs);
     const Index left = batches_.count() - at.batch;
-    return {.steps = std::min(plan.rehearsal, left),
-            .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
-            .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
-              require_going_on(options_.teleport.keep_going);
-              step_batch_.bind(source_, batches_.batch(order, at.batch + i));
-              return *step_batch_.objective;
-            },
-            .rate = [this](Index i) { return rate_after(i); },
-            .gradient_cost =
-                static_cast<double>(options_.batch_size) / static_cast<double>(teleport_samples)};
+    Outlook<Scalar> ahead{
+        .steps = std::min(plan.rehearsal, left),
+        .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
+        .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
+          require_going_on(options_.teleport.keep_going);
+          step_batch_.bind(source_, batches_.batch(order, at.batch + i));
+          return *step_batch_.objective;
+        },
+        .rate = [this](Index i) { return rate_after(i); },
+        .gradient_cost =
+            static_cast<double>(options_.batch_size) / static_cast<double>(teleport_samples)};
+    if (monitored_.empty()) return ahead;
+    ahead.monitor = [this](In<Scalar> w) {
+      const auto loss = [&] {
+        return evaluate<Scalar>(objective_, source_, monitored_, w, false).loss;
+      };
+      // Where nothing depends on it, it is no part of training.
+      if (options_.teleport.rehearsal > 0) return loss();
+      double found = 0.0;
+      this->clock_.pause([&] { found = loss(); });
+      return found;
+    };
+    ahead.monitored = static_cast<Index>(monitored_.size());
+    ahead.monitor_cost =
+        0.5 * static_cast<double>(monitored_.size()) / static_cast<double>(options_.batch_size);
+    return ahead;
   }
 
   /// w <- g.w on these samples; `attempt(objective)` does that or refuses, and returns the
@@ -76,6 +93,8 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       // In gradients of a mini-batch.
       certificate.evaluations *=
           static_cast<double>(samples.size()) / static_cast<double>(options_.batch_size);
+      Scope& scope = certificate.scope;
+      if (scope.data != Scope::Data::all) scope.of = static_cast<Index>(split_.training.size());
       return certificate;
     });
   }
@@ -183,6 +202,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     require_at_least(1, "batch_size", options.batch_size);
     require_at_least(1, "teleport_batches", options.teleport_batches);
     require_at_least(0, "teleport_batch_size", options.teleport_batch_size);
+    require_at_least(0, "scope_samples", options.scope_samples);
     require_at_least(0, "patience", options.patience);
     require_at_least(0, "evaluate_every", options.evaluate_every);
     if (!(options.stop_below >= 0.0)) {
@@ -204,6 +224,20 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       }
     }
     return w;
+  }
+
+  static std::vector<Index> monitoring_set(const Split& split, Index samples) {
+    if (!split.validation.empty()) {
+      const auto count =
+          std::min<std::size_t>(split.validation.size(), static_cast<std::size_t>(samples));
+      return {split.validation.begin(),
+              split.validation.begin() + static_cast<std::ptrdiff_t>(count)};
+    }
+    const std::size_t there = split.training.size();
+    const auto count = std::min<std::size_t>(there, static_cast<std::size_t>(samples));
+    std::vector<Index> chosen(count);
+    for (std::size_t i = 0; i < count; ++i) chosen[i] = split.training[i * there / count];
+    return chosen;
   }
 
   bool round_trip_now() const {
@@ -260,6 +294,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   VectorOf<Scalar>& w_;
   const MinibatchOptions<Scalar>& options_;
   const Batches batches_;
+  const std::vector<Index> monitored_;  ///< by teleports that are bound to a batch
   BoundBatch<Scalar> step_batch_, teleport_batch_;
   double batch_loss_ = TraceRow::unknown;  ///< of the last update
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace symport {
@@ -35,6 +36,7 @@ class Walk {
     return loss;
   }
   double evaluations() const { return evaluations_; }
+  const VectorOf<Scalar>& w() const { return at_.w; }
 
  private:
   const BasicOptimizer<Scalar>& optimizer_;
@@ -83,8 +85,38 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
   Walk<Scalar> a(optimizer, std::move(plain)), b(optimizer, std::move(teleported));
   std::vector<double> leads;
   double start = 0.0;
+  double monitoring = 0.0;
   const auto outcome = [&](std::string text) {
-    return RehearsalOutcome{std::move(text), a.evaluations() + b.evaluations()};
+    return RehearsalOutcome{std::move(text), a.evaluations() + b.evaluations() + monitoring};
+  };
+  /// The lead on the monitoring set.
+  const auto watched_lead = [&] {
+    monitoring += 2.0 * outlook.monitor_cost;
+    const double loss_a = outlook.monitor(a.w()), loss_b = outlook.monitor(b.w());
+    if (!std::isfinite(loss_a)) return 0.0;
+    return std::isfinite(loss_b) ? lead(loss_a, loss_b) : -std::numeric_limits<double>::infinity();
+  };
+  std::optional<double> half;  ///< that lead after half of the steps
+  /// Nothing speaks against it on the batches of the steps.
+  const auto accepted = [&](Index steps) {
+    if (!outlook.monitor) return outcome({});
+    const double last = watched_lead();
+    if (last < 0.0) {
+      return outcome(fmt::format(
+          "after {} rehearsed steps the loss on {} monitored samples would be {:.3g} times that of "
+          "plain ones",
+          steps, outlook.monitored, std::exp(-last)));
+    }
+    const Index since = outlook.steps - outlook.steps / 2;
+    const double left = static_cast<double>(outlook.horizon - steps);
+    if (last >= std::log(far_ahead) || !half ||
+        last + (last - *half) / static_cast<double>(since) * left >= 0.0) {
+      return outcome({});
+    }
+    return outcome(
+        fmt::format("on {} monitored samples plain steps would catch up: the lead falls "
+                    "from {:.3g} to {:.3g} in {} rehearsed steps",
+                    outlook.monitored, *half, last, since));
   };
   for (Index i = 0; i < outlook.steps; ++i) {
     const BasicObjective<Scalar>& objective = outlook.objective(i);
@@ -97,9 +129,11 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
     }
     if (i == 0) continue;  // the same loss
     leads.push_back(lead(loss_a, loss_b));
-    if (i <= first_steps && leads.back() >= std::log(far_ahead)) return outcome({});
+    if (i <= first_steps && leads.back() >= std::log(far_ahead)) return accepted(i + 1);
+    if (outlook.monitor && i + 1 == outlook.steps / 2) half = watched_lead();
   }
-  return outcome(leads.empty() ? std::string() : objection(leads, outlook.horizon));
+  std::string wrong = leads.empty() ? std::string() : objection(leads, outlook.horizon);
+  return wrong.empty() ? accepted(outlook.steps) : outcome(std::move(wrong));
 }
 
 template RehearsalOutcome rehearse(const Outlook<float>&, const BasicOptimizer<float>&,

@@ -39,13 +39,15 @@ Index RunSummary::accepted_teleports() const { return TeleportTally(teleports).a
 std::string RunSummary::brief_report() const {
   std::string text = status == RunStatus::diverged ? fmt::format("diverged at step {}", steps)
                                                    : length_text(*this);
-  text += fmt::format(", loss {:.5g}", final_loss);
+  if (status != RunStatus::diverged) text += fmt::format(", loss {:.5g}", final_loss);
   if (!std::isnan(final_grad_sq)) text += fmt::format(", |gradient|^2 {:.5g}", final_grad_sq);
   if (const std::string held_out = validation_text(*this); !held_out.empty()) {
     text += ", validation loss " + held_out;
   }
   if (!teleports.empty()) {
     text += fmt::format(", {} teleports ({} accepted)", teleports.size(), accepted_teleports());
+    const auto scope = TeleportTally(teleports).narrowest_scope;
+    if (scope && scope->data != Scope::Data::all) text += ", the loss kept " + scope->text();
   }
   return text + ", " + time_text(seconds);
 }
@@ -59,7 +61,7 @@ std::string RunSummary::full_report() const {
   line("status", std::string(to_string(status)));
   line("length", length_text(*this));
   if (!trace.rows.empty()) line("first loss", number(trace.rows.front().loss));
-  line("final loss", number(final_loss));
+  line("final loss", status == RunStatus::diverged ? "diverged" : number(final_loss));
   line("|gradient|^2", number(final_grad_sq));
   if (const std::string held_out = validation_text(*this); !held_out.empty()) {
     line("validation loss", held_out);
@@ -69,6 +71,9 @@ std::string RunSummary::full_report() const {
   const TeleportTally tally(teleports);
   line("teleports", fmt::format("{}, {} accepted", tally.total(), tally.accepted));
   if (tally.accepted > 0) line("largest drift", number(tally.largest_drift));
+  if (const auto& scope = tally.narrowest_scope; scope && scope->data != Scope::Data::all) {
+    line("loss is kept", scope->text() + " only");
+  }
   if (const auto& refusal = tally.first_refusal) {
     line("first refusal", fmt::format("at step {}: {}", refusal->step, refusal->reason));
   }

@@ -116,8 +116,14 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                    .keep_going = plan.keep_going};
   const AutoSearch auto_search;
   const Search& search = plan.search ? *plan.search : auto_search;
+  // A symmetry that is bound to its batch is watched elsewhere. Others are where the steps have
+  // batches of their own, whose losses say little about the whole (the monitoring set of
+  // mini-batches is the one that has a cost).
+  Outlook<Scalar> ahead = outlook;
+  const bool bound = orbit->scope().data == Scope::Data::batch;
+  if (!bound && !(ahead.monitor_cost > 0.0)) ahead.monitor = nullptr;
   std::optional<Branch<Scalar>> plain;
-  if (outlook.steps > 0) plain = Branch<Scalar>{w, state};
+  if (ahead.steps > 0 || (bound && ahead.monitor)) plain = Branch<Scalar>{w, state};
   Certificate certificate =
       teleport<Scalar>(objective, *orbit, search, criterion, random, w,
                        drift_allowed(*plan.symmetry, plan.drift_tolerance), next_step);
@@ -128,7 +134,14 @@ Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
   } else if (transported) {
     transport_state(*plan.symmetry, *orbit, w.size(), state);
   }
-  if (plain) rehearse_or_return<Scalar>(outlook, optimizer, *plain, w, state, certificate);
+  if (bound && ahead.monitor) {
+    certificate.scope.checked = ahead.monitored;
+    certificate.scope.loss_before = ahead.monitor(plain->w);
+    certificate.scope.loss_after = ahead.monitor(w);
+  }
+  if (ahead.steps > 0) {
+    rehearse_or_return<Scalar>(ahead, optimizer, *plain, w, state, certificate);
+  }
   return certificate;
 }
 

@@ -138,7 +138,7 @@ TEST(Data, SaysWhatIsWrong) {
       {{"data", "describe", "fashion"}, {"NAME: found 'fashion'", "did you mean 'fashion-mnist'?"}},
       {{"data", "describe", "idx:"}, {"NAME: found 'idx:', allowed is idx:DIR"}},
       {{"data", "describe", "idx:" + room / "none"}, {"none: found", "a directory with IDX files"}},
-      {{"data", "describe", room / "none.npz"}, {"none.npz", "No such file"}},
+      {{"data", "describe", room / "none.npz"}, {"none.npz", "none.npz: no such file"}},
       {{"data", "describe", csv}, {"--label: missing", "a, kind"}},
       {{"data", "describe", csv, "--label", "knd"}, {"--label: found 'knd'", "'kind'?"}},
       {{"data", "describe", "mnist", "--label", "a"}, {"--label: applies to csv:FILE only"}},

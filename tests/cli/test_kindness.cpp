@@ -224,7 +224,7 @@ TEST(Kindness, ARunStopsAtALossThatIsLowEnough) {
     const json& rows = result.contains("epochs") ? result["epochs"] : result["steps"];
     EXPECT_GE(rows[rows.size() - 2]["train_loss"], 0.5) << "the first that was";
   }
-  const Finished function = symport({"optimize", "booth", "--stop-at", "1e-3"});
+  const Finished function = symport({"optimize", "booth", "--steps", "1000", "--stop-at", "1e-3"});
   EXPECT_THAT(function.out, HasSubstr("the loss is below --stop-at"));
 }
 
@@ -341,7 +341,7 @@ TEST(Kindness, EveryFlagIsCompletedAndInTheManual) {
   const Desk desk;
   write_file(desk.directory.path() / "script", bash);
   const std::string ask = "cd " + desk.directory.path().string() +
-                          " && bash -c 'source script; COMP_WORDS=(symport train --telepo); "
+                          " && bash -c 'source ./script; COMP_WORDS=(symport train --telepo); "
                           "COMP_CWORD=2; _symport; echo ${COMPREPLY[@]}' > said";
   ASSERT_EQ(std::system(ask.c_str()), 0);
   EXPECT_THAT(read_file(desk.directory.path() / "said"), HasSubstr("--teleport "));

@@ -52,7 +52,10 @@ TEST_F(ReportCommand, WritesOnePageAndSaysWhatItShows) {
   EXPECT_EQ(result["figures"][0]["id"], "level-sets");
   EXPECT_EQ(result["figures"][1]["series"].size(), 2u);
   EXPECT_EQ(result["figures"][1]["series"][0]["points"], 11);
-  EXPECT_EQ(result["figures"][1]["verdict"], "as expected");
+  // Lower in the end, for two thousand gradients; plain steps reach zero with as many.
+  EXPECT_EQ(result["figures"][1]["verdict"], "partly");
+  EXPECT_THAT(result["figures"][1]["finding"].get<std::string>(),
+              HasSubstr("At equal cost teleportation did not help."));
   const json summary = json::parse(read_file(teleport + "/summary.json"));
   EXPECT_THAT(result["figures"][1]["finding"].get<std::string>(), HasSubstr("0.000945 with"));
   EXPECT_NEAR(summary["final_loss"].get<double>(), 0.000945, 1e-6);
@@ -67,7 +70,8 @@ TEST_F(ReportCommand, SaysWhenTeleportationDidNotHelp) {
   made_run("runs/once", {"optimize", "rosenbrock", "--teleport", "0"});
   const Finished run = report({directory_ / "runs"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("Teleportation did not help here. [not confirmed]"));
+  EXPECT_THAT(run.out, HasSubstr("Teleportation did not help here."));
+  EXPECT_THAT(run.out, HasSubstr("[not confirmed]"));
 }
 
 TEST_F(ReportCommand, SeedsBecomeOneSeriesAndProblemsSections) {

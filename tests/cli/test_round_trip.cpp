@@ -113,6 +113,19 @@ TEST(RoundTripOption, SolvesFactorisationsOfAnyCondition) {
   EXPECT_LT(measured["final_loss"].get<double>(), 1e-9);
 }
 
+TEST(RoundTripOption, AMoveDoesNotComeBack) {
+  const Words teleports{"optimize", "booth", "--teleport", "4", "--json", "--quiet"};
+  const auto with = [&](const Words& more) {
+    Words all = teleports;
+    all.insert(all.end(), more.begin(), more.end());
+    return symport(all);
+  };
+  EXPECT_EQ(json::parse(with({"--move"}).out)["x"], json::parse(with({}).out)["x"]);
+  const Finished both = with({"--move", "--round-trip"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.err, HasSubstr("--move: cannot be combined with --round-trip"));
+}
+
 TEST(RoundTripOption, IsAMethodOfAComparison) {
   const Finished run =
       symport({"compare", "factorization:20,15,3,100", "--method", "gd+round-trip", "--method",

@@ -77,7 +77,8 @@ TEST(Safety, NamesInsideArchivesLeadNowhere) {
     write_file(inside / "W.npz", test::forged_npz({{}, {.name = name}}));
     write_file(inside / "B.npz", test::forged_npz({{.name = "X.npy"}, {.name = name}}));
     for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-             {"teleport", "--weights", "W.npz", "--batch", "B.npz", "--out", "V.npz"},
+             {"teleport", "--weights", "W.npz", "--batch", "B.npz", "--out", "V.npz",
+              "--activation", "relu", "--loss", "cross_entropy", "--lr", "1"},
              {"train", "--data", "B.npz", "--layers", "3,2", "--out", "run"},
              {"data", "describe", "B.npz"}}) {
       const Finished run = symport(words, {.directory = inside});

@@ -138,7 +138,7 @@ TEST(Npy, RefusesEverythingElseByName) {
       {"complex", forged_npy(npy_dictionary("<c8", "(1,)"), "xxxxxxxx"), "dtype \"<c8\""},
       {"complex", forged_npy(npy_dictionary("<c16", "(1,)"), one + one), "dtype \"<c16\""},
       {"text dtype", forged_npy(npy_dictionary("<U2", "(1,)"), one), "dtype \"<U2\""},
-      {"bool", forged_npy(npy_dictionary("|b1", "(1,)"), "x"), "dtype \"|b1\""},
+      {"dates", forged_npy(npy_dictionary("<M8[s]", "(1,)"), "xxxxxxxx"), "dtype \"<M8[s]\""},
       {"pickled objects", forged_npy(npy_dictionary("|O", "(1,)"), "\x80\x04K\x01."), "pickled"},
       {"structured",
        forged_npy("{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (1,), }", one),
@@ -193,9 +193,9 @@ TEST(Npy, RefusesEverythingElseByName) {
 TEST(Npy, SaysWhyAFileCannotBeRead) {
   const test::TemporaryDirectory directory;
   EXPECT_THAT(refusal([&] { read_npy(directory / "none.npy"); }),
-              ::testing::AllOf(HasSubstr("none.npy"), HasSubstr("No such file or directory")));
+              ::testing::AllOf(HasSubstr("none.npy"), HasSubstr("no such file")));
   EXPECT_THAT(refusal([&] { read_npy(directory.path()); }),
-              ::testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("Is a directory")));
+              ::testing::AllOf(HasSubstr(directory.path().string()), HasSubstr("a directory")));
 }
 
 TEST(Npy, PrintsNoControlCharactersOfAFile) {

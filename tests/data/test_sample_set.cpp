@@ -144,7 +144,7 @@ TEST(SampleSet, RefusesTargetsThatDoNotFit) {
   arrays["Y"] = {{2, 1}, std::vector<double>{7, 8}, Order::c};
   EXPECT_THAT(refusal([&] { samples_from_arrays(arrays, "f.npz"); }),
               ::testing::AllOf(HasSubstr("f.npz, array Y"), HasSubstr("3 samples")));
-  arrays["Y"] = {{3}, std::vector<double>{7, 8, 9}, Order::c};
+  arrays["Y"] = {{3, 1, 1}, std::vector<double>{7, 8, 9}, Order::c};
   EXPECT_THAT(refusal([&] { samples_from_arrays(arrays, "f.npz"); }),
               ::testing::AllOf(HasSubstr("f.npz, array Y"), HasSubstr("samples x outputs")));
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "core/dense.hpp"
 #include "lab/data/tensor_values.hpp"
 #include "lab/text/errors.hpp"
 #include "support/temporary_directory.hpp"
@@ -133,7 +134,7 @@ TEST(GaugeTeleport, BalancesAFactorPairInClosedForm) {
   EXPECT_LT((B * A - product).norm(), 1e-13 * product.norm());
   // The balanced factors of a product M have AA' = B'B, and |A|^2 = |B|^2 = the nuclear norm of M.
   EXPECT_LT((A * A.transpose() - B.transpose() * B).norm(), 1e-9 * A.squaredNorm());
-  const double nuclear = Eigen::JacobiSVD<Matrix>(product).singularValues().sum();
+  const double nuclear = singular_values(product).values.sum();
   EXPECT_NEAR(certificate.squared_norm_after, 2.0 * nuclear, 1e-10 * nuclear);
 
   const auto white = teleported(arrays, gauge, spec(Scales::any, GaugeTarget::orthonormal));
@@ -322,7 +323,6 @@ TEST(GaugeFile, RefusesWhatIsNotItsForm) {
       {replaced(network_gauge, "\"scale\"", "\"scaling\""), "scale, gl, orthogonal"},
       {replaced(network_gauge, "\"size\": 3", "\"size\": 0"), "size 0 with 3 slots"},
       {replaced(network_gauge, "\"size\": 3", "\"size\": -3"), "a whole number"},
-      {replaced(network_gauge, "\"rho\": 1,", "\"rho\": \"g\","), ""},
       {replaced(network_gauge, "\"rho\": -1", "\"rho\": \"g\""), "group 0, slot 2, rho"},
       {replaced(network_gauge, "\"rho\": -1", "\"rho\": 1e999"), "no JSON"},
       {replaced(network_gauge, "\"repeat\": 1, \"rho\": -1", "\"rho\": -1"), "no key 'repeat'"},
@@ -332,7 +332,6 @@ TEST(GaugeFile, RefusesWhatIsNotItsForm) {
       {replaced(network_gauge, "\"axis\": 1", "\"axis\": 1.5"), "a whole number"},
   };
   for (const auto& c : cases) {
-    if (*c.message == '\0') continue;
     try {
       parse_gauge(c.text, "g");
       ADD_FAILURE() << c.message;

@@ -49,6 +49,7 @@ RunRecord made_run(std::uint64_t seed, const std::vector<double>& losses,
     certificate.grad_sq_after = 4.0;
     certificate.drift = 1e-15;
     run.teleports.push_back(certificate);
+    run.jumps.push_back({.step = 1, .accepted = true});
   }
   return run;
 }
@@ -222,6 +223,37 @@ TEST(Trajectory, HasThePointThatATeleportLeft) {
   EXPECT_THAT(way.x, ElementsAre(5.0, 4.0, -1.0));
   EXPECT_THAT(way.y, ElementsAre(-5.0, -3.0, 2.0));
   EXPECT_THAT(way.loss, ElementsAre(90.0, 7.5, 7.0));
+}
+
+// A teleport in the second epoch comes after the row of the first: what it causes stands after it.
+TEST(Series, AMarkStandsWhereTheTeleportHappened) {
+  RunRecord run = made_run(0, {8, 6, 0.5, 0.4}, "1");
+  run.spec = NetworkRunSpec{.data = "regression", .teleport = Schedule::parse("1")};
+  run.trace.index = "epoch";
+  run.trace.columns["epoch"] = run.trace.columns["step"];
+  run.trace.columns["train_loss"] = run.trace.columns["loss"];
+  run.trace.columns["teleported"] = {0, 0, 1, 0};
+  run.jumps = {{.step = 30, .epoch = 1, .accepted = true},
+               {.step = 31, .epoch = 1, .batch = 1, .accepted = true},
+               {.step = 60, .epoch = 2, .accepted = false}};
+  const std::vector<RunRecord> runs{run};
+  const CurveFigure figure =
+      curves(grouped(runs)[0], "train_loss", {"train_loss", "training loss", true});
+  EXPECT_THAT(figure.series[0].teleports, ElementsAre(1u));
+  EXPECT_EQ(figure.series[0].x[0][0], 0.0);
+}
+
+TEST(Sentences, CompareAtEqualCostFirst) {
+  std::vector<RunRecord> runs{made_run(0, {4, 2, 1}), made_run(0, {4, 2, 1e-6}, "1")};
+  runs[0].trace.columns["evaluations"] = {1, 2, 3};
+  runs[1].trace.columns["evaluations"] = {1, 200, 201};
+  const Finding finding = end_finding(grouped(runs)[0], loss_measure);
+  EXPECT_THAT(finding.text, HasSubstr("at equal cost, 3 gradients, 4 with and 1 without, lower "
+                                      "with in 0 of 1 seed; in the end 1e-06 with (201 gradients) "
+                                      "and 1 without (3 gradients), lower with in 1 of 1 seed"));
+  EXPECT_THAT(finding.text, HasSubstr("At equal cost teleportation did not help."));
+  EXPECT_EQ(finding.verdict, Verdict::partly);
+  EXPECT_THAT(finding.text, HasSubstr("more than half of the seeds"));
 }
 
 TEST(Series, ARunningLossThatBeginsUnknownDidNotDiverge) {

@@ -11,14 +11,13 @@
 #include "lab/runs/run_reader.hpp"
 #include "lab/runs/run_writer.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/traces.hpp"
 
 namespace symport::lab {
 namespace {
 
-/// NaN is NaN.
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), symport::testing::same_number);
 }
 
 template <class Result>
@@ -49,15 +48,7 @@ void expect_same_as_written(const Result& result) {
   }
   ASSERT_EQ(made.jumps.size(), read.jumps.size());
   for (std::size_t i = 0; i < made.jumps.size(); ++i) {
-    const TraceTeleport &a = made.jumps[i], &b = read.jumps[i];
-    EXPECT_EQ(a.step, b.step);
-    EXPECT_EQ(a.epoch, b.epoch);
-    EXPECT_EQ(a.batch, b.batch);
-    EXPECT_EQ(a.accepted, b.accepted);
-    EXPECT_EQ(a.loss_before, b.loss_before);
-    EXPECT_EQ(a.loss_after, b.loss_after);
-    EXPECT_EQ(a.before, b.before);
-    EXPECT_EQ(a.after, b.after);
+    EXPECT_THAT(made.jumps[i], symport::testing::SameTeleport(read.jumps[i])) << i;
   }
   made.directory = read.directory;
   EXPECT_EQ(report::page(report::run_report({made}, "")),

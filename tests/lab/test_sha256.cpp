@@ -36,7 +36,7 @@ TEST(Sha256, PiecesAndFilesGiveTheSame) {
   test::put_file(directory / "empty", "");
   EXPECT_EQ(sha256_of_file(directory / "empty"), hex_of(""));
   EXPECT_THAT(test::refusal([&] { sha256_of_file(directory / "missing"); }),
-              ::testing::HasSubstr("No such file"));
+              ::testing::HasSubstr("no such file"));
 }
 
 TEST(Sha256, NothingMayFollowTheEnd) {

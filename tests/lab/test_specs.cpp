@@ -56,7 +56,8 @@ TEST(Specs, EveryOptionOfAFunctionGoesToAFileAndBack) {
                      {"round-trip", "last"},
                      {"damping", "0.5"},
                      {"kernel", "average"},
-                     {"refresh", "7"}});
+                     {"refresh", "7"},
+                     {"move", "true"}});
 }
 
 TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
@@ -94,7 +95,8 @@ TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
                      {"round-trip", "all"},
                      {"damping", "0.25"},
                      {"kernel", "batch"},
-                     {"refresh", "7"}});
+                     {"refresh", "7"},
+                     {"move", "true"}});
 }
 
 TEST(Specs, NumbersAreNumbersAndListsOfWidthsAreWhole) {

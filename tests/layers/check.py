@@ -48,9 +48,10 @@ ALLOWED = library_rules() | {
     # main, which nothing includes.
     "apps/symport": ["include/symport", "apps/symport/cli", "apps/symport/commands",
                      "apps/symport/terminal"],
+    "python/src": ["lab", "include/symport"],
 }
-ROOTS = ["include", "src", "lab", "apps"]
-SEARCH = ["include", "src", "", "apps/symport"]
+ROOTS = ["include", "src", "lab", "apps", "python"]
+SEARCH = ["include", "src", "", "apps/symport", "python/src"]
 
 
 def layer_of(path):
@@ -95,6 +96,7 @@ def self_test():
                ("lab/runs/a.cpp", "apps/symport/terminal/b.hpp", "terminal/b.hpp"),
                ("src/data/a.cpp", "lab/data/b.hpp", "lab/data/b.hpp"),
                ("apps/symport/cli/a.cpp", "apps/symport/commands/b.hpp", "commands/b.hpp"),
+               ("python/src/a.cpp", "apps/symport/cli/b.hpp", "cli/b.hpp"),
                ("include/symport/core/a.hpp", "src/core/b.hpp", "core/b.hpp")]
     for path, target, name in planted:
         with tempfile.TemporaryDirectory() as folder:

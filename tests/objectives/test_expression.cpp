@@ -37,14 +37,14 @@ TEST(Expression, HasTheUsualPrecedence) {
 
 TEST(Expression, HasFunctionsAndConstants) {
   const Vector x{{0.7}};
-  EXPECT_EQ(at("sqrt(x1)", x), std::sqrt(0.7));
-  EXPECT_EQ(at("exp(x1)", x), std::exp(0.7));
-  EXPECT_EQ(at("log(x1)", x), std::log(0.7));
-  EXPECT_EQ(at("sin(x1) + cos(x1)", x), std::sin(0.7) + std::cos(0.7));
-  EXPECT_EQ(at("tanh(x1)*asinh(x1)", x), std::tanh(0.7) * std::asinh(0.7));
-  EXPECT_EQ(at("abs(-x1)", x), 0.7);
-  EXPECT_EQ(at("pi*x1", x), std::numbers::pi * 0.7);
-  EXPECT_EQ(at("e*x1", x), std::numbers::e * 0.7);
+  EXPECT_DOUBLE_EQ(at("sqrt(x1)", x), std::sqrt(0.7));
+  EXPECT_DOUBLE_EQ(at("exp(x1)", x), std::exp(0.7));
+  EXPECT_DOUBLE_EQ(at("log(x1)", x), std::log(0.7));
+  EXPECT_DOUBLE_EQ(at("sin(x1) + cos(x1)", x), std::sin(0.7) + std::cos(0.7));
+  EXPECT_DOUBLE_EQ(at("tanh(x1)*asinh(x1)", x), std::tanh(0.7) * std::asinh(0.7));
+  EXPECT_DOUBLE_EQ(at("abs(-x1)", x), 0.7);
+  EXPECT_DOUBLE_EQ(at("pi*x1", x), std::numbers::pi * 0.7);
+  EXPECT_DOUBLE_EQ(at("e*x1", x), std::numbers::e * 0.7);
 }
 
 /// Against Taylor slopes, through three derivatives.

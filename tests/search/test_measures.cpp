@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "support/networks.hpp"
-#include "support/symmetries.hpp"
+#include "support/orbit_rows.hpp"
 #include "support/worth.hpp"
 #include "symport/objectives/counting.hpp"
 #include "symport/symmetries/general_linear.hpp"
-#include "symport/symmetries/linear_data.hpp"
 #include "symport/symmetries/linear_network.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 #include "tolerances.hpp"
@@ -17,33 +15,20 @@ namespace symport {
 namespace {
 
 using testing::distance;
+using testing::OrbitRow;
+using testing::point_of;
 
 constexpr double rate = 1e-3;
 
-/// An orbit away from its start.
-struct Row {
-  std::string name;
-  std::shared_ptr<const void> owner;
-  std::shared_ptr<BasicOrbit<double>> orbit;
-};
-
-std::vector<Row> orbits() {
-  std::vector<Row> rows;
+/// Orbits away from their starts.
+std::vector<OrbitRow> orbits() {
   Random random(81);
-  for (const auto& row : testing::symmetry_table()) {
-    const Vector w = testing::random_vector(row.objective->dimension(), random);
-    rows.push_back({row.name, std::make_shared<testing::SymmetryRow>(row),
-                    row.symmetry->orbit(*row.objective, w).take()});
-  }
-  const auto model = std::make_shared<LinearModel>(testing::random_linear_model(2, 3, 5));
-  rows.push_back({"linear model and its data", model,
-                  LinearDataSymmetry().orbit(*model, testing::random_vector(6, random))});
+  std::vector<OrbitRow> rows = testing::matrix_orbits(random, false);
+  rows.push_back(testing::linear_data_orbit(random));
   const auto network = [&](const BasicSymmetry<double>& symmetry, const char* activation,
                            Index samples) {
-    const auto problem = std::make_shared<testing::Problem<double>>(testing::random_problem<double>(
-        {9, 8, 9, 3}, activation, "cross_entropy", true, samples, random));
-    rows.push_back({symmetry.name() + " of " + std::to_string(samples) + " samples", problem,
-                    symmetry.orbit(problem->objective, problem->w).take()});
+    rows.push_back(testing::network_orbit(symmetry, {9, 8, 9, 3}, activation, true, samples,
+                                          " of " + std::to_string(samples) + " samples", random));
   };
   // With few samples the Hessian of a network is known in factors.
   for (const Index samples : {3, 8}) {
@@ -51,17 +36,11 @@ std::vector<Row> orbits() {
     network(PositiveScalingSymmetry<double>(), "leaky_relu", samples);
     network(LinearNetworkSymmetry<double>(), "linear", samples);
   }
-  for (Row& row : rows) {
+  for (OrbitRow& row : rows) {
     row.orbit->aim({1.0, 0.1});
     row.orbit->move(0.2);
   }
   return rows;
-}
-
-Vector point(BasicOrbit<double>& orbit) {
-  Vector w(orbit.objective().dimension());
-  orbit.commit(w);
-  return w;
 }
 
 /// What the objective alone says of measures at w.
@@ -95,12 +74,12 @@ const NextStep<double> decayed = [](In<double> w, In<double> gradient, Out<doubl
 
 TEST(OrbitMeasures, AreThoseOfTheCurrentPointWhereverItIs) {
   for (const NextStep<double>& next_step : {NextStep<double>{}, decayed}) {
-    for (Row& row : orbits()) {
+    for (OrbitRow& row : orbits()) {
       SCOPED_TRACE(row.name);
       OrbitMeasures<double> measures(*row.orbit, rate, next_step);
       for (const double length : {0.0, 0.3, 0.1}) {
         ASSERT_TRUE(row.orbit->move(length));
-        expect_measures_of(measures, row.orbit->objective(), point(*row.orbit));
+        expect_measures_of(measures, row.orbit->objective(), point_of(*row.orbit));
       }
     }
   }
@@ -108,10 +87,10 @@ TEST(OrbitMeasures, AreThoseOfTheCurrentPointWhereverItIs) {
 
 TEST(ParameterMeasures, AreThoseOfTheObjective) {
   for (const NextStep<double>& next_step : {NextStep<double>{}, decayed}) {
-    for (Row& row : orbits()) {
+    for (OrbitRow& row : orbits()) {
       SCOPED_TRACE(row.name);
       const Objective& objective = row.orbit->objective();
-      const Vector w = point(*row.orbit);
+      const Vector w = point_of(*row.orbit);
       const CountingObjective<double> counting(objective);
       ParameterMeasures<double> measures(counting, w, rate, next_step);
       EXPECT_EQ(measures.loss(), testing::numbers_at(objective, w).loss);

@@ -40,7 +40,9 @@ TEST(WrongSymmetry, IsNotSaidOfARightOne) {
     const Certificate c = teleport<double>(
         objective, w, {.symmetry = &right, .search = &ascent, .learning_rate = 1e-3, .cap = cap});
     EXPECT_THAT(c.reason, Not(HasSubstr("not a symmetry")));
-    if (!c.accepted) EXPECT_THAT(c.reason, HasSubstr("better points exist, but "));
+    if (!c.accepted) {
+      EXPECT_THAT(c.reason, HasSubstr("better points exist, but "));
+    }
   }
 }
 

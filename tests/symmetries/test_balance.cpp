@@ -37,13 +37,14 @@ Slot power(std::string tensor, Index axis, double charge) {
           .charge = charge};
 }
 
-/// A chain of three matrices; every layer of another size, with entries far from balanced.
+/// A chain of three matrices, far from balanced. The hidden layers have one size: a product that
+/// narrows on either side of a group GL has no smallest norm.
 Model chain(GroupKind kind, std::uint64_t seed = 1) {
   Model model;
-  model.layout.add("W1", 4, 6).add("b1", 4).add("W2", 3, 4).add("W3", 5, 3);
+  model.layout.add("W1", 4, 6).add("b1", 4).add("W2", 4, 4).add("W3", 5, 4);
   const Representation dual = Representation::dual;
   model.groups = {{kind, 4, {{"W1", 0}, {"b1", 0}, {"W2", 1, dual}}},
-                  {kind, 3, {{"W2", 0}, {"W3", 1, dual}}}};
+                  {kind, 4, {{"W2", 0}, {"W3", 1, dual}}}};
   model.w = Random(seed).normal_matrix(model.layout.size(), 1);
   for (const char* name : {"W1", "b1"}) {
     const ParameterBlock& block = model.layout.block(name);
@@ -162,6 +163,7 @@ TEST(Balance, LeavesAloneWhatHasNoMinimum) {
   EXPECT_EQ(half.left_alone[0].group, 1u);
   EXPECT_THAT(half.left_alone[0].reason, HasSubstr("g^-T have dependent rows"));
   EXPECT_TRUE(half.element.g[1].isIdentity(0.0));
+  EXPECT_FALSE(half.element.g[0].isIdentity(0.1));
 }
 
 TEST(Balance, LeavesGroupsThatKeepNormsAlone) {
@@ -191,11 +193,11 @@ TEST(OrthonormalGauge, MakesEveryProducerOfAChainOrthonormal) {
   first << model.view("W1", there), model.view("b1", there);
   EXPECT_LT((first * first.transpose() - Matrix::Identity(4, 4)).norm(), 1e-12);
   const Matrix second = model.view("W2", there);
-  EXPECT_LT((second * second.transpose() - Matrix::Identity(3, 3)).norm(), 1e-12);
+  EXPECT_LT((second * second.transpose() - Matrix::Identity(4, 4)).norm(), 1e-12);
 
   const Model scaled = chain(GroupKind::scaling);
   const Vector units = scaled.moved({.target = GaugeTarget::orthonormal});
-  EXPECT_LT((scaled.view("W2", units).rowwise().norm() - Vector::Ones(3)).norm(), 1e-12);
+  EXPECT_LT((scaled.view("W2", units).rowwise().norm() - Vector::Ones(4)).norm(), 1e-12);
 }
 
 TEST(Balance, RefusesASlotThatIsNotThere) {

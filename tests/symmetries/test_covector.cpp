@@ -3,9 +3,7 @@
 // J nor Phi needs.
 #include <gtest/gtest.h>
 
-#include "support/networks.hpp"
-#include "support/symmetries.hpp"
-#include "symmetries/matrix_orbit.hpp"
+#include "support/orbit_rows.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/symmetries/general_linear.hpp"
 #include "symport/symmetries/linear_data.hpp"
@@ -18,31 +16,20 @@
 namespace symport {
 namespace {
 
+using testing::OrbitRow;
+using testing::point_of;
+
 constexpr double e = 1e-4;
 
-struct Row {
-  std::string name;
-  std::shared_ptr<const void> owner;
-  std::shared_ptr<BasicOrbit<double>> orbit;
-};
-
 /// Orbits at a general point of themselves.
-std::vector<Row> orbits() {
-  std::vector<Row> rows;
+std::vector<OrbitRow> orbits() {
   Random random(71);
-  for (const auto& row : testing::symmetry_table()) {
-    const Vector w = testing::random_vector(row.objective->dimension(), random);
-    rows.push_back({row.name, std::make_shared<testing::SymmetryRow>(row),
-                    row.symmetry->orbit(*row.objective, w).take()});
-    rows.push_back({row.name + " (generic orbit)", std::make_shared<testing::SymmetryRow>(row),
-                    std::make_unique<MatrixOrbit>(*row.symmetry, *row.objective, w)});
-  }
+  std::vector<OrbitRow> rows = testing::matrix_orbits(random, true);
   const auto network = [&](const BasicSymmetry<double>& symmetry, const char* activation,
-                           bool biases, std::vector<Index> widths) {
-    const auto problem = std::make_shared<testing::Problem<double>>(testing::random_problem<double>(
-        std::move(widths), activation, "cross_entropy", biases, 4, random));
-    rows.push_back({symmetry.name() + " " + activation + (biases ? " with biases" : ""), problem,
-                    symmetry.orbit(problem->objective, problem->w).take()});
+                           bool biases, const std::vector<Index>& widths) {
+    rows.push_back(testing::network_orbit(
+        symmetry, widths, activation, biases, 4,
+        std::string(" ") + activation + (biases ? " with biases" : ""), random));
   };
   for (const bool biases : {false, true}) {
     // Layers above that are narrower and wider than the moved one.
@@ -56,7 +43,7 @@ std::vector<Row> orbits() {
     network(PositiveScalingSymmetry<double>(), "leaky_relu", biases, {4, 6, 5, 3});
     network(LinearNetworkSymmetry<double>(), "linear", biases, {4, 6, 5, 3});
   }
-  for (Row& row : rows) {
+  for (OrbitRow& row : rows) {
     row.orbit->aim({1.0, 0.1});
     EXPECT_TRUE(row.orbit->move(0.2));
     row.orbit->aim({-0.3, 1.0});
@@ -65,17 +52,11 @@ std::vector<Row> orbits() {
   return rows;
 }
 
-Vector point(BasicOrbit<double>& orbit) {
-  Vector w(orbit.objective().dimension());
-  orbit.commit(w);
-  return w;
-}
-
 // Along the direction that `aim` chose, a J + b Phi + <c, w> grows at the rate that it returned.
 TEST(Covector, OrbitsFollowAFunctionalOfTheParameters) {
   Random random(72);
-  for (Row& row : orbits()) {
-    const Vector here = point(*row.orbit);
+  for (OrbitRow& row : orbits()) {
+    const Vector here = point_of(*row.orbit);
     const double J = row.orbit->grad_sq(), Phi = row.orbit->curvature();
     const Vector c = testing::random_vector(here.size(), random);
     const double scale = c.norm() * here.norm();
@@ -89,7 +70,7 @@ TEST(Covector, OrbitsFollowAFunctionalOfTheParameters) {
           [&](double length) {
             EXPECT_TRUE(row.orbit->move(length));
             return a * row.orbit->grad_sq() + b * row.orbit->curvature() +
-                   c.dot(point(*row.orbit) - here);
+                   c.dot(point_of(*row.orbit) - here);
           },
           e);
       EXPECT_NEAR(slope, norm, 10 * tolerance::difference * (norm + scale));
@@ -102,9 +83,9 @@ TEST(Covector, OrbitsFollowAFunctionalOfTheParameters) {
 // one, from both sides, it must be.
 TEST(Covector, DirectionsAreGradientsInTheInnerProductOfTheOthers) {
   Random random(73);
-  for (Row& row : orbits()) {
+  for (OrbitRow& row : orbits()) {
     SCOPED_TRACE(row.name);
-    const Vector here = point(*row.orbit);
+    const Vector here = point_of(*row.orbit);
     const Vector c = testing::random_vector(here.size(), random);
     const auto slope_of = [&](auto quantity) {
       return testing::central_difference(
@@ -116,7 +97,7 @@ TEST(Covector, DirectionsAreGradientsInTheInnerProductOfTheOthers) {
     };
     row.orbit->back();
     const double norm_J = row.orbit->aim({1.0, 0.0});
-    const double one = norm_J * slope_of([&] { return c.dot(point(*row.orbit)); });
+    const double one = norm_J * slope_of([&] { return c.dot(point_of(*row.orbit)); });
     row.orbit->back();
     const double norm_c = row.orbit->aim({.covector = c});
     const double other = norm_c * slope_of([&] { return row.orbit->grad_sq(); });
@@ -137,7 +118,7 @@ TEST(Covector, ThePapersActionFollowsItToo) {
     const double slope = testing::central_difference(
         [&](double length) {
           EXPECT_TRUE(orbit->move(length));
-          return c.dot(point(*orbit));
+          return c.dot(point_of(*orbit));
         },
         e);
     EXPECT_NEAR(slope, norm, tolerance::difference * norm);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/symmetries.hpp"
+#include "support/orbit_rows.hpp"
 #include "support/worth.hpp"
 #include "symmetries/matrix_orbit.hpp"
 #include "symport/objectives/counting.hpp"
@@ -14,29 +14,14 @@ namespace symport {
 namespace {
 
 using testing::distance;
+using testing::OrbitRow;
+using testing::point_of;
 
-/// An orbit at a general point of itself: the start, moved somewhere along it.
-struct OrbitRow {
-  std::string name;
-  std::shared_ptr<const void> owner;  ///< what the orbit refers to
-  Vector start;
-  std::shared_ptr<BasicOrbit<double>> orbit;
-};
-
+/// Orbits at general points of themselves: the starts, moved somewhere along them.
 std::vector<OrbitRow> orbits() {
-  std::vector<OrbitRow> rows;
   Random random(81);
-  for (const auto& row : testing::symmetry_table()) {
-    const Vector w = testing::random_vector(row.objective->dimension(), random);
-    rows.push_back({row.name, std::make_shared<testing::SymmetryRow>(row), w,
-                    row.symmetry->orbit(*row.objective, w).take()});
-    // The generic orbit too where there is a special one.
-    rows.push_back({row.name + " (generic orbit)", std::make_shared<testing::SymmetryRow>(row), w,
-                    std::make_unique<MatrixOrbit>(*row.symmetry, *row.objective, w)});
-  }
-  const auto model = std::make_shared<LinearModel>(testing::random_linear_model(2, 3, 5));
-  const Vector w = testing::random_vector(6, random);
-  rows.push_back({"linear model and its data", model, w, LinearDataSymmetry().orbit(*model, w)});
+  std::vector<OrbitRow> rows = testing::matrix_orbits(random, true);
+  rows.push_back(testing::linear_data_orbit(random));
   for (OrbitRow& row : rows) {
     row.orbit->aim({1.0, 0.1});
     row.orbit->move(0.2);
@@ -46,14 +31,8 @@ std::vector<OrbitRow> orbits() {
   return rows;
 }
 
-Vector point(BasicOrbit<double>& orbit) {
-  Vector w(orbit.objective().dimension());
-  orbit.commit(w);
-  return w;
-}
-
 testing::PointNumbers numbers(BasicOrbit<double>& orbit) {
-  return testing::numbers_at(orbit.objective(), point(orbit));
+  return testing::numbers_at(orbit.objective(), point_of(orbit));
 }
 
 TEST(Orbit, SaysGradientNormAndCurvatureOfItsPoint) {
@@ -63,7 +42,7 @@ TEST(Orbit, SaysGradientNormAndCurvatureOfItsPoint) {
     EXPECT_LE(distance(row.orbit->grad_sq(), expected.grad_sq), tolerance::accumulated);
     EXPECT_LE(distance(row.orbit->curvature(), expected.curvature), tolerance::accumulated);
     EXPECT_LE(distance(row.orbit->local_curvature()->largest_eigenvalue(),
-                       largest_curvature<double>(row.orbit->objective(), point(*row.orbit),
+                       largest_curvature<double>(row.orbit->objective(), point_of(*row.orbit),
                                                  Vector::Ones(row.start.size()), row.start.size())),
               tolerance::difference);
   }
@@ -133,12 +112,12 @@ TEST(Orbit, DirectionsAreGradientsInOneInnerProduct) {
 TEST(Orbit, AimMakesTheCurrentPointTheBase) {
   for (OrbitRow& row : orbits()) {
     SCOPED_TRACE(row.name);
-    const Vector here = point(*row.orbit);
+    const Vector here = point_of(*row.orbit);
     row.orbit->aim({1.0, 0.0});
     row.orbit->move(0.3);
-    EXPECT_GT(distance(point(*row.orbit), here), 1e-6);
+    EXPECT_GT(distance(point_of(*row.orbit), here), 1e-6);
     row.orbit->back();
-    EXPECT_LE(distance(point(*row.orbit), here), tolerance::rounding);
+    EXPECT_LE(distance(point_of(*row.orbit), here), tolerance::rounding);
   }
 }
 
@@ -151,7 +130,7 @@ TEST(Orbit, TransportsGradientsAsTheActionDoes) {
       EXPECT_EQ(row.name, "linear model and its data");
       continue;
     }
-    row.orbit->objective().gradient(point(*row.orbit), expected);
+    row.orbit->objective().gradient(point_of(*row.orbit), expected);
     EXPECT_LE(distance(moved, expected), tolerance::accumulated);
   }
 }
@@ -161,9 +140,9 @@ TEST(Orbit, RandomElementsKeepTheLoss) {
   for (OrbitRow& row : orbits()) {
     SCOPED_TRACE(row.name);
     const double loss = numbers(*row.orbit).loss;
-    const Vector here = point(*row.orbit);
+    const Vector here = point_of(*row.orbit);
     if (!row.orbit->randomize(random, 0.5)) continue;
-    EXPECT_GT(distance(point(*row.orbit), here), 1e-6);
+    EXPECT_GT(distance(point_of(*row.orbit), here), 1e-6);
     EXPECT_LE(distance(numbers(*row.orbit).loss, loss), tolerance::drift);
   }
 }
@@ -174,7 +153,7 @@ TEST(Orbit, ItsPlaceChangesWhenThePointMoves) {
     const auto before = row.orbit->place();
     row.orbit->grad_sq();
     row.orbit->curvature();
-    point(*row.orbit);
+    point_of(*row.orbit);
     EXPECT_EQ(row.orbit->place(), before);
     row.orbit->aim({1.0, 0.0});
     row.orbit->move(0.1);

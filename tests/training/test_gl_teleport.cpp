@@ -49,15 +49,21 @@ TEST_F(Dependent, BatchIsRefusedWithItsNumbersAndTheParametersStay) {
   EXPECT_EQ(w, problem.w);
 }
 
-TEST_F(Dependent, BatchIsTeleportedInPartWhenThatIsAllowed) {
+TEST_F(Dependent, BatchIsNotTeleportedInPartAtTheExpenseOfTheWhole) {
   Vector w = problem.w;
   const Certificate c =
       teleport(GeneralLinear<double>({.allow_partial_batch = true}), search, 0.0, w);
-  EXPECT_TRUE(c.accepted) << c.reason;
-  EXPECT_LE(c.drift, 1e-10);
+  EXPECT_LE(c.drift, 1e-10);                                     // on the part
   EXPECT_LT(c.loss_before, problem.objective.value(problem.w));  // of four samples
+  EXPECT_EQ(c.scope.samples, 4);
+  EXPECT_EQ(c.scope.of, 5);
+  EXPECT_EQ(c.scope.checked, 5);
+  EXPECT_EQ(c.scope.loss_before, problem.objective.value(problem.w));
+  EXPECT_GT(c.scope.loss_after, c.scope.loss_before);
+  EXPECT_FALSE(c.accepted);
+  EXPECT_NE(c.reason.find("the loss on the whole batch would rise"), std::string::npos) << c.reason;
   EXPECT_NE(c.reason.find("on 4 of 5 samples"), std::string::npos) << c.reason;
-  EXPECT_NE(w, problem.w);
+  EXPECT_EQ(w, problem.w);
 }
 
 TEST_F(Dependent, PaperActionSaysInItsCertificateThatItIsNotLossInvariant) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -71,6 +73,13 @@ std::vector<Row> run_case(const Case& what, std::uint64_t seed) {
   add("  at its best rate", "gd-best-rate", tuned);
   add("  + the paper's search", "teleport-fixed", fixed);
   add("  + Symport's search", "teleport", automatic);
+  if (interrupted()) return rows;
+  // What plain steps bring for the gradients that the teleports have cost: first, since it is the
+  // fair comparison.
+  FunctionRunSpec same_cost = plain;
+  same_cost.steps = std::lround(rows.back().result.summary.evaluations) - 1;
+  add("  at the cost of Symport's", "gd-same-cost", same_cost);
+  if (rows.size() == 5) std::rotate(rows.begin() + 1, rows.end() - 1, rows.end());
   return rows;
 }
 
@@ -94,7 +103,9 @@ std::string table_text(const std::vector<Row>& rows, const Style& style) {
     const bool teleports = tally.total() > 0;
     table.add({function == previous ? "" : function, row.method,
                fmt::format("{:.3g}", *row.result.spec.learning_rate->constant()),
-               fmt::format("{}", summary.steps), fmt::format("{:.4g}", summary.final_loss),
+               fmt::format("{}", summary.steps),
+               summary.status == RunStatus::diverged ? "diverged"
+                                                     : fmt::format("{:.4g}", summary.final_loss),
                fmt::format("{:.4g}", summary.final_grad_sq),
                teleports ? fmt::format("{} of {}", tally.accepted, tally.total()) : "",
                teleports ? fmt::format("{:.0e}", tally.largest_drift) : "",
@@ -114,7 +125,9 @@ std::string explanation() {
       "\n"
       "teleports  accepted of tried\n"
       "drift      largest relative change of the loss at a teleport\n"
-      "cost       in gradients, teleports included\n"
+      "cost       in gradients, teleports included; 'at the cost of Symport's' is gradient "
+      "descent\n"
+      "           at the same rate with as many of them as the last row has spent\n"
       "best rate  the smallest final loss among rates from {} to {}, {} a decade; finding it is "
       "not\n"
       "           counted as cost\n"

@@ -90,8 +90,9 @@ std::string optimize_text(const FunctionResult& result, const Style& style) {
   const std::string status =
       status_text(summary, spec.stop_at && summary.final_loss < *spec.stop_at);
   line("status", summary.status == RunStatus::diverged ? style.bad(status) : status);
+  const bool diverged = summary.status == RunStatus::diverged;
   line("final loss",
-       style.bold(fmt::format("{:.9g}", summary.final_loss)) +
+       style.bold(diverged ? "diverged" : fmt::format("{:.9g}", summary.final_loss)) +
            (std::isnan(result.minimum) ? std::string()
                                        : fmt::format("  (the minimum is {:.3g})", result.minimum)));
   line("|gradient|^2", fmt::format("{:.9g}", summary.final_grad_sq));

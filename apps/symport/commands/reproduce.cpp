@@ -112,27 +112,48 @@ class DataFetcher {
 std::string reproduction_text(const Reproduction& result, const Style& style) {
   const Experiment& experiment = result.experiment;
   std::string text =
-      style.bold(experiment.name + ": " + experiment.title) + "\n" + experiment.see + "\n\n";
-  TextTable table({{"method"}, {"runs"}, {"final loss"}, {"seconds"}, {"teleports"}, {"drift"}});
+      style.bold(experiment.name + ": " + experiment.title) + "\n" + finding_text(result) + "\n\n";
+  TextTable table({{"method"},
+                   {"runs"},
+                   {"final loss"},
+                   {"evaluations"},
+                   {"seconds"},
+                   {"teleports"},
+                   {"drift"},
+                   {"loss is kept"}});
   for (const RunResults& one : result.results) {
     if (result.results.size() > rows_shown) break;
-    std::vector<double> losses, seconds;
+    std::vector<double> losses, evaluations, seconds;
+    std::size_t diverged = 0;
     TeleportTally tally;
     for (const RunRecord& run : one.seeds) {
       const bool empty = run.trace.rows() == 0;
-      losses.push_back(empty ? std::nan("") : run.trace.loss().back());
+      const double loss = empty ? std::nan("") : run.trace.loss().back();
+      diverged += run.status == RunStatus::diverged ? 1 : 0;
+      losses.push_back(std::isnan(loss) ? HUGE_VAL : loss);
+      evaluations.push_back(empty ? 0.0 : run.trace["evaluations"].back());
       seconds.push_back(empty ? 0.0 : run.trace["seconds"].back());
       for (const Certificate& certificate : run.teleports) tally.add(certificate);
     }
-    table.add({one.run.name, fmt::format("{}", one.seeds.size()),
-               fmt::format("{:.4g}", median(losses)), fmt::format("{:.3g}", median(seconds)),
+    std::string loss = fmt::format("{:.4g}", median(losses));
+    if (diverged == one.seeds.size()) {
+      loss = "diverged";
+    } else if (diverged > 0) {
+      loss += fmt::format(" ({} diverged)", diverged);
+    }
+    table.add({one.run.name, fmt::format("{}", one.seeds.size()), loss,
+               fmt::format("{:.6g}", median(evaluations)), fmt::format("{:.3g}", median(seconds)),
                tally.total() == 0 ? "-" : fmt::format("{} of {}", tally.accepted, tally.total()),
-               tally.accepted == 0 ? "-" : fmt::format("{:.2g}", tally.largest_drift)});
+               tally.accepted == 0 ? "-" : fmt::format("{:.2g}", tally.largest_drift),
+               tally.narrowest_scope ? tally.narrowest_scope->text() : "-"});
   }
   if (result.results.size() > rows_shown) {
     text += fmt::format("{} runs\n", result.results.size() * experiment.seeds.size());
   } else {
-    text += table.text(style) + "\n";
+    text += table.text(style);
+    text += fmt::format(
+        "Final loss, evaluations (gradients, teleports included) and seconds are medians of the "
+        "runs.\n\n");
   }
   for (const Outcome& outcome : result.outcomes) {
     text += fmt::format("{} {}: {:.4g}, expected {:.4g} to {:.4g}\n",
@@ -143,10 +164,9 @@ std::string reproduction_text(const Reproduction& result, const Style& style) {
 }
 
 Json reproduction_json(const Reproduction& result) {
-  Json json{{"figure", result.experiment.name},
-            {"title", result.experiment.title},
-            {"see", result.experiment.see},
-            {"seconds", result.seconds},
+  Json json{{"figure", result.experiment.name}, {"title", result.experiment.title},
+            {"see", result.experiment.see},     {"seeds", result.experiment.seeds},
+            {"finding", finding_text(result)},  {"seconds", result.seconds},
             {"expected", Json::array()}};
   for (const Outcome& outcome : result.outcomes) {
     json["expected"].push_back({{"what", outcome.expected.text()},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/output_options.hpp"
@@ -17,6 +18,35 @@ namespace symport::cli {
 using namespace lab;
 
 namespace {
+
+Json check_json(const WeightsCheck& check, const std::string& data) {
+  Json json{{"data", data},
+            {"samples", check.samples},
+            {"loss_before", json_number(check.before.loss)},
+            {"loss_after", json_number(check.after.loss)}};
+  if (!std::isnan(check.before.accuracy)) {
+    json["accuracy_before"] = json_number(check.before.accuracy);
+    json["accuracy_after"] = json_number(check.after.accuracy);
+  }
+  return json;
+}
+
+/// Where the loss is kept, when that is not everywhere, and what happened elsewhere.
+std::string scope_warning(const WeightsTeleportResult& result) {
+  const Scope& scope = result.certificate.scope;
+  if (scope.data == Scope::Data::all) return {};
+  std::string text = fmt::format("symport teleport: the loss is kept {} only", scope.text());
+  if (scope.checked > 0) {
+    text += fmt::format("; on all {} it goes from {:.5g} to {:.5g}", scope.checked,
+                        scope.loss_before, scope.loss_after);
+  }
+  if (result.check) {
+    return text + fmt::format("; on the {} of --check it goes from {:.5g} to {:.5g}\n",
+                              result.check->samples, result.check->before.loss,
+                              result.check->after.loss);
+  }
+  return text + "; what becomes of it on other data, --check DATA measures\n";
+}
 
 /// The file to write, which is not there yet.
 std::string output_file(const OutputOptions& options, const char* allowed) {
@@ -39,6 +69,7 @@ int run_gauge(const Arguments& arguments, const OutputOptions& options) {
   const GaugeTeleportSpec spec = gauge_teleport_options().read(arguments);
   const std::string file = output_file(options, "V.safetensors or V.npz");
   const GaugeTeleportResult result = teleport_by_gauge(spec);
+  const GracefulStop graceful;  // the file that follows is written whole
   if (result.certificate.accepted) write_tensors(file, result.tensors);
   print(json_of(result.certificate));
   if (result.certificate.accepted) return exit_done;
@@ -60,12 +91,22 @@ int run_teleport(const Arguments& arguments) {
   if (certificate.accepted) write_npz(file, result.model, {.existing = options.existing()});
 
   Json json = json_certificate(certificate);
-  json["symmetry"] = result.spec.how.symmetry;
+  json["symmetry"] = *result.spec.how.symmetry;
+  json["activation"] = result.spec.activation->name();
+  json["loss"] = result.spec.loss->name();
+  json["learning_rate"] = result.spec.learning_rate->text();
   json["loss_invariant"] = result.loss_invariant;
   json["search"] = result.spec.how.how.search;
   json["precision"] = to_string(*result.spec.precision);
+  json["note"] =
+      "compare loss_before with the loss that your own program computes for this batch: where they "
+      "differ, activation or loss are not those of your network";
+  if (result.check) json["check"] = check_json(*result.check, *result.spec.check);
   print(json_text(json));
-  if (certificate.accepted) return exit_done;
+  if (certificate.accepted) {
+    print_error(scope_warning(result));
+    return exit_done;
+  }
   print_error(
       fmt::format("symport teleport: refused, nothing was written: {}\n", certificate.reason));
   return exit_failed;
@@ -90,16 +131,17 @@ Command teleport_command() {
       .summary = "teleport the weights of a network once; certificate as JSON on stdout",
       .details =
           "Moves the weights of a network along a symmetry of its loss to where the next steps\n"
-          "of gradient descent gain more. The loss stays; exit 0 when the teleport was accepted\n"
-          "and written, 1 when it was refused (nothing is written), 2 for bad input.\n\n"
+          "of gradient descent gain more. The loss stays, on all data or on the batch: the\n"
+          "certificate has the scope. Exit 0 when the teleport was accepted and written, 1 when\n"
+          "it was refused (nothing is written), 2 for bad input.\n\n"
           "With --gauge: the tensors of any model (.safetensors or .npz), along the symmetries\n"
           "that a gauge file lists, to a point that needs no data: --objective balance, the\n"
           "smallest squared norm, or orthonormal, producers with orthonormal rows.",
       .examples =
-          "symport teleport --weights W.npz --batch B.npz --activation leaky_relu:0.1 "
-          "--lr 1e-3 --out V.npz\n"
-          "symport teleport --weights W.npz --batch B.npz --symmetry rescale --kappa 2 "
-          "--out V.npz\n"
+          "symport teleport --weights W.npz --batch B.npz --activation relu --loss cross_entropy "
+          "--lr 0.01 --out V.npz\n"
+          "symport teleport --weights run/model.npz --batch B.npz --symmetry gl --lr auto --check "
+          "TEST.npz --out V.npz\n"
           "symport teleport --weights model.safetensors --gauge gauge.json --objective balance "
           "--out balanced.safetensors",
       .options = options(),

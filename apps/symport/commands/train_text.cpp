@@ -6,6 +6,7 @@
 
 #include "commands/texts.hpp"
 #include "lab/runs/run_writer.hpp"
+#include "lab/text/scope_sentence.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/search/teleport_tally.hpp"
 #include "terminal/text_table.hpp"
@@ -18,12 +19,14 @@ namespace {
 
 constexpr std::size_t rows_shown = 12;
 
-std::string row_table(const Trace& trace, const Style& style) {
+std::string row_table(const RunSummary& summary, const Style& style) {
+  const Trace& trace = summary.trace;
   TextTable table({{std::string(to_string(trace.unit))},
                    {"train loss"},
                    {"valid loss"},
                    {"valid accuracy"},
                    {"|gradient|^2"},
+                   {"evaluations"},
                    {"seconds"}});
   const auto number = [](double value) {
     return std::isnan(value) ? std::string("-") : fmt::format("{:.5g}", value);
@@ -34,9 +37,10 @@ std::string row_table(const Trace& trace, const Style& style) {
     if (i % stride != 0 && i + 1 != count) continue;
     const TraceRow& row = trace.rows[i];
     const Index index = trace.unit == RowUnit::epoch ? row.epoch : row.step;
-    table.add({fmt::format("{}", index), number(row.loss), number(row.valid_loss),
-               number(row.valid_accuracy), number(row.grad_sq),
-               fmt::format("{:.3f}", row.seconds)});
+    const bool diverged = summary.status == RunStatus::diverged && i + 1 == count;
+    table.add({fmt::format("{}", index), diverged ? "diverged" : number(row.loss),
+               number(row.valid_loss), number(row.valid_accuracy), number(row.grad_sq),
+               fmt::format("{:.6g}", row.evaluations), fmt::format("{:.3f}", row.seconds)});
   }
   return table.text(style);
 }
@@ -44,7 +48,11 @@ std::string row_table(const Trace& trace, const Style& style) {
 }  // namespace
 
 std::string train_text(const NetworkResult& result, const Style& style) {
-  std::string text = row_table(result.summary.trace, style);
+  std::string text = row_table(result.summary, style);
+  if (result.summary.status == RunStatus::diverged) {
+    text += style.bad(fmt::format("diverged at step {}", result.summary.steps)) +
+            ": the loss is no longer a number; try a smaller --lr\n";
+  }
   if (!std::isnan(result.train_accuracy)) {
     text += fmt::format("\ntraining set: {:.2f} % right\n", 100.0 * result.train_accuracy);
   }
@@ -66,8 +74,9 @@ std::string train_text(const NetworkResult& result, const Style& style) {
   const TeleportTally tally(result.summary.teleports);
   if (tally.total() == 0) return text;
   text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
-                      tally.total(), result.spec.how.symmetry, tally.accepted, tally.largest_drift,
+                      tally.total(), *result.spec.how.symmetry, tally.accepted, tally.largest_drift,
                       result.loss_invariant ? "" : " (not loss-invariant)");
+  if (tally.accepted > 0) text += scope_sentence(tally) + "\n";
   if (tally.at_rounding_level > 0) {
     text += fmt::format("{} with the loss at rounding level; largest relative change {:.3g}\n",
                         tally.at_rounding_level, tally.largest_relative_change);

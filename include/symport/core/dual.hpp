@@ -10,7 +10,7 @@ namespace symport {
 /// A number with a derivative: value + derivative * e, e^2 = 0. Nested (`Dual<Dual<double>>`) it
 /// carries second derivatives, and so on. Works inside Eigen matrices.
 ///
-/// Comparisons look at the value alone, so branches follow the same path as plain numbers.
+/// Comparisons look only at the value, so branches follow the same path as plain numbers.
 template <class T>
 struct Dual {
   T value{};
@@ -107,8 +107,8 @@ struct NumTraits<symport::Dual<T>> : GenericNumTraits<symport::Dual<T>> {
   };
 };
 
-/// Lets matrices of doubles and of dual numbers stand in one sum, and a matrix of doubles left of
-/// one of dual numbers in a product. (To the right of one it must be `cast` first.)
+/// Allows matrices of doubles and of dual numbers in one sum, and a matrix of doubles to the left
+/// of one of dual numbers in a product. (To the right of one it must be `cast` first.)
 template <class T, class BinaryOp>
 struct ScalarBinaryOpTraits<symport::Dual<T>, double, BinaryOp> {
   using ReturnType = symport::Dual<T>;

@@ -6,7 +6,7 @@
 namespace symport {
 
 /// C <- alpha op(A) op(B) + beta C by the BLAS, on column-major data with leading dimensions; op
-/// transposes where asked. The one door to the matrix-product library.
+/// transposes where asked. The only call into the matrix-product library.
 template <Real Scalar>
 void gemm(bool transpose_a, bool transpose_b, Index m, Index n, Index k, Scalar alpha,
           const Scalar* a, Index lda, const Scalar* b, Index ldb, Scalar beta, Scalar* c,

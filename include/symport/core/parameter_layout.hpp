@@ -30,7 +30,7 @@ class ParameterLayout {
 
   Index size() const { return size_; }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
-  /// Throws InvalidArgument, listing the names there are, when `name` is none of them.
+  /// Throws InvalidArgument, listing the known names, when `name` is none of them.
   const ParameterBlock& block(const std::string& name) const;
 
   /// The block as a matrix, given the first element of the flat vector.

@@ -6,8 +6,8 @@
 
 namespace symport {
 
-/// How numbers that belong to the parameters move when a teleport takes these from w to g.w; J is
-/// the Jacobian of the action at w.
+/// How numbers that belong to the parameters move when a teleport takes the parameters from w to
+/// g.w; J is the Jacobian of the action at w.
 enum class StateKind {
   cotangent,          ///< as gradients do, by J^-T: a velocity, a mean gradient
   squared_cotangent,  ///< squares of gradients, entry by entry: no rule holds for every J

@@ -10,20 +10,20 @@ class ThreadPool;
 /// Processors that this process may use; at least 1.
 int processors();
 
-/// While it lives, the matrix products of the thread that made it are divided among several
+/// While it lives, the matrix products of the thread that created it are divided among several
 /// threads:
 ///
 ///     const ThreadScope threads(4);
 ///     train(objective, optimizer, w, options);
 ///
-/// A product is divided into parts by the number asked for, never by how many threads there are: a
+/// How a product is divided depends on the number requested, never on how many threads there are: a
 /// result is a function of the inputs and of `requested`, bit for bit; for different numbers it is
-/// equal to rounding. Every scope has threads of its own, so runs on different threads of a program
-/// do not disturb each other. A scope within a scope hides the outer one. The BLAS itself is kept
-/// to one thread.
+/// equal up to rounding. Every scope has threads of its own, so runs on different threads of a
+/// program do not affect each other. A scope within a scope hides the outer one. The BLAS itself is
+/// kept to one thread.
 class ThreadScope {
  public:
-  /// No more than `limit` threads are started, the calling one included: more than there are
+  /// No more than `limit` threads are started, including the calling one: more than there are
   /// processors would only wait for each other. Where the system refuses a thread, those that could
   /// be started do the work.
   explicit ThreadScope(int requested, int limit = processors());
@@ -32,14 +32,14 @@ class ThreadScope {
   ThreadScope& operator=(const ThreadScope&) = delete;
 
   int requested() const;
-  int running() const;  ///< threads that do the work, the calling one included
+  int running() const;  ///< threads that do the work, including the calling one
 
  private:
   std::unique_ptr<ThreadPool> pool_;
   ThreadPool* outer_;
 };
 
-/// What the innermost scope of the calling thread was asked for; 1 without one.
+/// The number requested by the innermost scope of the calling thread; 1 without one.
 int threads();
 
 }  // namespace symport

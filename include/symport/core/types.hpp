@@ -25,7 +25,7 @@ template <class Scalar>
 using In = const Eigen::Ref<const VectorOf<Scalar>>&;
 template <class Scalar>
 using Out = Eigen::Ref<VectorOf<Scalar>>;
-/// The same for matrices; blocks of contiguous columns bind too.
+/// The same for matrices; blocks of contiguous columns also bind.
 template <class Scalar>
 using MatrixIn = const Eigen::Ref<const MatrixOf<Scalar>>&;
 template <class Scalar>

@@ -23,7 +23,8 @@ enum class Existing {
 /// A symbolic link is followed; a file that is replaced keeps its permissions.
 ///
 /// All failures (no such directory, no permission, disk full, the target is not a regular file)
-/// throw InvalidArgument whose field is the target's path and whose text gives the system's reason.
+/// throw an InvalidArgument whose field is the target's path and whose text gives the system's
+/// reason.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target, Existing existing = Existing::replace);
@@ -52,7 +53,7 @@ class AtomicFile {
   std::uint64_t written_ = 0;
 };
 
-/// Whether a path has the name of an AtomicFile's temporary, such as a killed process leaves
+/// Whether a path is named like the temporary file of an AtomicFile, which a killed process leaves
 /// behind.
 bool is_temporary_file(const std::filesystem::path& path);
 

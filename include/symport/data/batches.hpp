@@ -11,8 +11,8 @@ namespace symport {
 
 /// Shuffled mini-batches: which samples, in which order.
 ///
-/// The order of an epoch is a function of (seed, epoch) alone, so a run that is resumed at any
-/// epoch sees the batches that it would have seen.
+/// The order of an epoch is a function of (seed, epoch) alone, so a run resumed at any epoch sees
+/// the same batches as an uninterrupted one.
 class Batches {
  public:
   /// Throws InvalidArgument unless `samples` and `batch_size` are at least 1. A batch larger than
@@ -39,7 +39,7 @@ class Batches {
   std::uint64_t seed_;
 };
 
-/// A set cut in two at random.
+/// A set split in two at random.
 struct Split {
   std::vector<Index> training;
   std::vector<Index> validation;

@@ -19,8 +19,8 @@ struct CsvTable {
 };
 
 /// A comma-separated file: one line of column names, then lines of finite decimal numbers, as many
-/// as there are names. Lines end in LF or CRLF; fields may stand in double quotes and between
-/// spaces; a UTF-8 byte order mark is skipped.
+/// as there are names. Lines end in LF or CRLF; fields may be enclosed in double quotes and
+/// surrounded by spaces; a UTF-8 byte order mark is skipped.
 ///
 /// The fields of the column `label`, if one is named, may be words.
 ///

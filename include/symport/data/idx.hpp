@@ -12,9 +12,9 @@
 
 namespace symport {
 
-/// An array of unsigned bytes in the IDX format (LeCun's, of MNIST), plain or gzipped, whatever the
-/// file's name: two zero bytes, type 0x08, number of dimensions (1 to 4), each extent as 32 bits
-/// big-endian, then exactly as many bytes as they ask for.
+/// An array of unsigned bytes in the IDX format (LeCun's, used by MNIST), plain or gzipped,
+/// whatever the file's name: two zero bytes, type 0x08, number of dimensions (1 to 4), each extent
+/// as 32 bits big-endian, then exactly as many bytes as these require.
 ///
 /// Throws InvalidArgument, naming the file, on anything else. Memory grows with the bytes that are
 /// really there; a plain file is read straight into the array.
@@ -22,12 +22,12 @@ Array read_idx(const std::filesystem::path& path);
 /// The same from bytes; `name` stands for them in messages.
 Array parse_idx(std::string_view bytes, const std::string& name);
 
-/// What stands in front of the bytes of an array of this shape. Throws InvalidArgument unless it
+/// The header that precedes the bytes of an array of this shape. Throws InvalidArgument unless it
 /// has 1 to 4 dimensions of 0 to 2^32 - 1.
 std::string idx_header(const std::vector<Index>& shape);
 
 /// Images (three dimensions: images x rows x columns, or four: ... x channels) with classes (one
-/// dimension, as many).
+/// dimension, one per image).
 ImageSet read_idx_images(const std::filesystem::path& images, const std::filesystem::path& classes);
 
 /// Images and their classes, as two IDX files.

@@ -20,9 +20,9 @@ struct LayerWeights {
 /// either for all layers or for none.
 ///
 /// Throws InvalidArgument, naming file and array, when a number is missing between W1 and the last
-/// layer, when the file holds any other array, when a dtype is not a float, when a shape does not
-/// chain (the columns of W2 are the rows of W1; b1 has one dimension, the rows of W1) or is empty,
-/// and when a value is not finite in the precision asked for.
+/// layer, when the file holds any other array (but `activation` and `loss`), when a dtype is not a
+/// float, when a shape does not chain (the columns of W2 are the rows of W1; b1 has one dimension,
+/// the rows of W1) or is empty, and when a value is not finite in the precision asked for.
 template <Real Scalar = double>
 std::vector<LayerWeights<Scalar>> read_model(const std::filesystem::path& path);
 /// The same from arrays that were read; `file` names them in messages.

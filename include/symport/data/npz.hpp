@@ -18,7 +18,7 @@ struct NpzOptions {
 /// Named arrays in NumPy's `.npz` format: a zip archive, stored or deflated, of `NAME.npy` entries.
 ///
 /// Throws InvalidArgument, naming file and array, on anything that is not exactly that: damaged,
-/// encrypted or ambiguous archives, wrong checksums, repeated names, entries that are no `.npy`
+/// encrypted or ambiguous archives, wrong checksums, repeated names, entries that are not `.npy`
 /// (see read_npy). Names are only compared, never used as paths, and those with `/` or `\` are
 /// refused. Memory grows with the bytes that are really there: what a deflated entry may expand to
 /// is bounded by its array's shape, which must agree with its declared size, and by deflate's 1032

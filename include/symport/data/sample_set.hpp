@@ -12,7 +12,7 @@
 
 namespace symport {
 
-/// Inputs with what a network should answer: classes or targets, never both. Columns are samples.
+/// Inputs with what a network should output: classes or targets, never both. Columns are samples.
 template <Real Scalar = double>
 struct SampleSet {
   MatrixOf<Scalar> X;          ///< features x samples

@@ -28,8 +28,8 @@ struct ClassificationOptions {
 };
 
 /// Gaussian clouds: sample i has class i modulo `classes` and lies around that class's centre, so
-/// that classes are balanced and every run of `classes` samples holds each once. Centres depend on
-/// seed, features and classes alone.
+/// that classes are balanced and every run of `classes` samples holds each once. Centres depend
+/// only on seed, features and classes.
 SampleSet<> classification_data(const ClassificationOptions& options = {});
 
 struct SpiralOptions {

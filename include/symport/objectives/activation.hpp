@@ -40,7 +40,7 @@ class Activation {
   /// `parameter` is a of leaky_relu or N of an extension; 0 means its default (0.1; 10).
   /// Throws InvalidArgument when out of range.
   explicit Activation(Kind kind, double parameter = 0.0);
-  /// "leaky_relu:0.1", "tanh". Throws InvalidArgument, listing the names there are.
+  /// "leaky_relu:0.1", "tanh". Throws InvalidArgument, listing the known names.
   static Activation parse(std::string_view text);
 
   /// What `parse` reads, with the parameter.

@@ -10,20 +10,20 @@
 
 namespace symport {
 
-/// How well a model answers a batch.
+/// How well a model does on a batch.
 struct Score {
   double loss = 0.0;
-  double accuracy = 0.0;  ///< part of the samples that are classed rightly; NaN without classes
+  double accuracy = 0.0;  ///< fraction classified correctly; NaN without classes
 };
 
 /// The loss of a model on one batch, which can be replaced: what Algorithm 2 trains.
 ///
 /// Columns are samples. Every evaluation needs a batch (std::logic_error without one). An object
-/// may have a workspace and serves one thread at a time.
+/// may have a workspace, so only one thread may use it at a time.
 template <Real Scalar>
 class BatchObjective : public BasicObjective<Scalar> {
  public:
-  /// Goes over to another batch: X is features x samples. Throws InvalidArgument when it does not
+  /// Switches to another batch: X is features x samples. Throws InvalidArgument when it does not
   /// suit the model; the old batch is then still bound.
   virtual void bind(MatrixIn<Scalar> X, const Targets<Scalar>& targets) = 0;
   /// In the batch; 0 without one.
@@ -35,13 +35,13 @@ class BatchObjective : public BasicObjective<Scalar> {
   /// The names of the parameters.
   virtual const ParameterLayout& layout() const = 0;
 
-  /// The default knows the loss alone.
+  /// The default knows only the loss.
   virtual Score score(In<Scalar> w) const;
   /// The same, and gradient <- dL/dw.
   virtual Score score(In<Scalar> w, Out<Scalar> gradient) const;
 
   /// w <- w - learning_rate dL/dw. Returns the loss before the step. The default forms the
-  /// gradient; a model may do without.
+  /// gradient; a model may do without it.
   virtual double gradient_step(Out<Scalar> w, double learning_rate) const;
   /// Calls use(first, range) for consecutive pieces of dL/dw, each entry once; range[0] is the
   /// derivative in w[first]. When a piece comes, w is no longer needed there: `use` may change it.

@@ -25,8 +25,8 @@ struct EvaluationCount {
   }
 };
 
-/// Counts the calls that reach another objective, and what is done behind its back on the network
-/// that it is of. Answers, and the ways to them, are those of the other objective. Not thread-safe.
+/// Counts the calls that reach another objective, and the work done directly on its network.
+/// Answers, and how they are computed, are those of the other objective. Not thread-safe.
 template <Real Scalar = double>
 class CountingObjective final : public BasicObjective<Scalar> {
  public:
@@ -56,7 +56,7 @@ class CountingObjective final : public BasicObjective<Scalar> {
   }
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const override;
-  /// Who uses it says so by `note_work`.
+  /// Its users report their work through `note_work`.
   const WhiteGauge<Scalar>* white_gauge() const override { return inner_.white_gauge(); }
   const MlpObjective<Scalar>* mlp() const override { return inner_.mlp(); }
   void note_work(double gradients) const override {

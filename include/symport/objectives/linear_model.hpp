@@ -9,7 +9,7 @@ namespace symport {
 /// columns are samples. The data can be replaced, as Algorithm 3 does.
 class LinearModel final : public Objective {
  public:
-  /// Throws InvalidArgument unless X and Y are finite, not empty and have as many columns.
+  /// Throws InvalidArgument unless X and Y are finite, not empty and have equally many columns.
   LinearModel(Matrix X, Matrix Y);
 
   const Matrix& X() const { return X_; }

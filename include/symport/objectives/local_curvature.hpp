@@ -7,7 +7,7 @@
 
 namespace symport {
 
-/// gradient <- dL/dw at some w where whoever hands this out knows it; empty: it is not known.
+/// gradient <- dL/dw at some w, where the caller already knows it; empty: it is not known.
 template <Real Scalar>
 using KnownGradient = std::function<void(Out<Scalar> gradient)>;
 

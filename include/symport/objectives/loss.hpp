@@ -18,7 +18,8 @@ namespace symport {
 /// and the loss is the sum or the mean of that over the samples. "half_sum_squares" alone means its
 /// sum, the other two alone mean their mean.
 ///
-/// A teleport keeps Z, hence dL/dZ and the Hessian in Z: no derivative beyond the second is needed.
+/// A teleport preserves Z, hence dL/dZ and the Hessian in Z: no derivative beyond the second is
+/// needed.
 class Loss {
  public:
   enum class Kind { half_sum_squares, mean_squares, cross_entropy };
@@ -30,7 +31,7 @@ class Loss {
   /// "cross_entropy:mean", "half_sum_squares", in any case; "mse" is mean_squares:mean, the mean
   /// over samples and outputs. Throws InvalidArgument, listing the names there are.
   static Loss parse(std::string_view text);
-  /// When none is named: cross_entropy for targets that are classes, else half_sum_squares.
+  /// When none is named: cross_entropy for targets that are classes, otherwise half_sum_squares.
   static Loss usual(bool categorical);
 
   /// What `parse` reads, with the reduction.

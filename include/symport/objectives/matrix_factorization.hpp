@@ -29,7 +29,7 @@ class MatrixFactorization final : public TestFunction, private WhiteGauge<double
   std::string name() const override { return "factorization"; }
   std::string formula() const override { return "|Y - UV|^2"; }
   std::string citation() const override;
-  /// Small random factors, of equal size unless they were asked to differ.
+  /// Small random factors, of equal size where `imbalance` is 1.
   Vector start() const override;
   /// From the singular value decomposition of Y (Eckart and Young).
   Vector minimizer() const override;

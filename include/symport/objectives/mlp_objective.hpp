@@ -14,11 +14,11 @@ namespace symport {
 /// The loss of a network on one batch, as a function of the flat parameter vector.
 ///
 /// With delta_m = dL/dz_m, the gradient in [W_m b_m] is delta_m h_(m-1)'. Columns are samples. The
-/// batch is copied; evaluations use a workspace of the object's own, in which nothing is allocated
-/// while the number of samples stays the same, so an object serves one thread at a time.
+/// batch is copied; evaluations use the object's own workspace, in which nothing is allocated while
+/// the number of samples stays the same, so only one thread may use an object at a time.
 ///
-/// Cost in products with W_m per layer (W_1 spared one in each backward pass): value 1, gradient 3,
-/// Hessian-vector product 7, curvature along a direction 4.
+/// Cost in products with W_m per layer (one fewer for W_1 in each backward pass): value 1, gradient
+/// 3, Hessian-vector product 7, curvature along a direction 4.
 template <Real Scalar>
 class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Scalar> {
  public:
@@ -46,12 +46,12 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   double gradient(In<Scalar> w, Out<Scalar> gradient) const override;
   /// Exact (Pearlmutter's R-operator).
   void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override;
-  /// v' H(w) v, forward only.
+  /// v' H(w) v, in a forward pass only.
   double curvature(In<Scalar> w, In<Scalar> v) const override;
-  /// From the Hessian in factors, where the batch is so small that this is the cheaper way.
+  /// From the Hessian in factors, where the batch is small enough for this to be cheaper.
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const override;
-  /// Of every layer, or of the last one: (T1) to (T4).
+  /// That of every layer, or of the last one: (T1) to (T4).
   const WhiteGauge<Scalar>* white_gauge() const override { return this; }
   const MlpObjective* mlp() const override { return this; }
 
@@ -59,15 +59,15 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   Score score(In<Scalar> w, Out<Scalar> gradient) const override;
   /// Rank-n updates in place, without a gradient in memory.
   double gradient_step(Out<Scalar> w, double learning_rate) const override;
-  /// Pieces that stay in the cache, from all threads of the ThreadScope; the gradient never stands
-  /// in memory as a whole.
+  /// Pieces that stay in the cache, from all threads of the ThreadScope; the gradient is never in
+  /// memory as a whole.
   double gradient_ranges(
       In<Scalar> w, const std::function<void(Index first, In<Scalar> range)>& use) const override;
 
   /// z_p, outputs x samples.
   MatrixOf<Scalar> outputs(In<Scalar> w) const;
-  /// The part of the samples whose largest output is that of their class. Throws std::logic_error
-  /// for targets that are not classes.
+  /// The fraction of the samples whose largest output is that of their class. Throws
+  /// std::logic_error for targets that are not classes.
   double accuracy(In<Scalar> w) const;
 
   /// states <- h and z of the batch at w.
@@ -117,7 +117,7 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   GaugeFactors gauge_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const;
   GaugeFactors batch_factors(Index m, double damping, Out<Scalar> memory) const;
   GaugeFactors average_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const;
-  /// That turns delta into the one of the summed loss.
+  /// The factor that turns delta into that of the summed loss.
   Scalar to_sum() const;
 
   Mlp network_;

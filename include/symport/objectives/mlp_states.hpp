@@ -15,7 +15,7 @@ struct MlpStates {
   /// objective; `MlpObjective::h` has both.
   std::vector<MatrixOf<Scalar>> h;
   std::vector<MatrixOf<Scalar>> z;      ///< for m > 0
-  std::vector<MatrixOf<Scalar>> delta;  ///< dL/dz_m for m > 0; of `backpropagate` only
+  std::vector<MatrixOf<Scalar>> delta;  ///< dL/dz_m for m > 0; only from `backpropagate`
 };
 
 }  // namespace symport

@@ -36,8 +36,8 @@ class BasicObjective {
   virtual void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const;
   /// v' H(w) v. The default is one Hessian-vector product.
   virtual double curvature(In<Scalar> w, In<Scalar> v) const;
-  /// What is around w, where the gradient may be `known` ({}: it is not). The default asks for
-  /// Hessian-vector products. The objective must outlive it; w is copied.
+  /// The landscape around w, where the gradient may be `known` ({}: it is not). The default asks
+  /// for Hessian-vector products. The objective must outlive it; w is copied.
   virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const;
 
@@ -48,8 +48,8 @@ class BasicObjective {
   /// The network whose loss this is, for symmetries that act on its layers; null for any other
   /// objective. A wrapper passes the question on to what it wraps.
   virtual const MlpObjective<Scalar>* mlp() const { return nullptr; }
-  /// Told of work on the states of `mlp()` that went past the functions above, in gradients. Of use
-  /// to wrappers that count.
+  /// Called with work on the states of `mlp()` that bypassed the functions above, in gradients. For
+  /// wrappers that count.
   virtual void note_work(double /*gradients*/) const {}
 };
 
@@ -59,13 +59,13 @@ using Objective = BasicObjective<double>;
 Matrix hessian(const Objective& objective, In<double> w);
 
 /// The largest eigenvalue of the Hessian at w by at most `iterations` Lanczos steps from `start`
-/// (exact when `iterations >= n`; else a lower bound that is good to a few per cent). Each step
-/// costs one Hessian-vector product.
+/// (exact when `iterations >= n`; otherwise a lower bound that is good to a few per cent). Each
+/// step costs one Hessian-vector product.
 template <Real Scalar>
 double largest_curvature(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> start,
                          Index iterations);
 
-/// That eigenvalue with a unit vector of it, to the same accuracy as a Ritz vector.
+/// That eigenvalue with a unit eigenvector, to the accuracy of a Ritz vector.
 template <Real Scalar>
 struct Eigenpair {
   double value = 0.0;

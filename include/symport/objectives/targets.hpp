@@ -8,7 +8,7 @@
 
 namespace symport {
 
-/// What a network should answer to a batch: numbers (outputs x samples) or one class per sample.
+/// What a network should output for a batch: numbers (outputs x samples) or one class per sample.
 template <Real Scalar>
 struct Targets {
   MatrixOf<Scalar> values;     ///< empty when there are classes

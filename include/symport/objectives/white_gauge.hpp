@@ -38,8 +38,8 @@ struct WhiteGaugeOptions {
 /// positive definite. theta has no unit: for squared errors, theta = 1 in one layer is Newton's
 /// step on the outputs.
 ///
-/// What a gauge remembers between steps is the caller's: zeros at first, then handed back to every
-/// call, which advances it by one step.
+/// What a gauge remembers between steps is owned by the caller: zeros at first, then passed to
+/// every call, which advances it by one step.
 template <Real Scalar>
 class WhiteGauge {
  public:
@@ -49,7 +49,7 @@ class WhiteGauge {
     double theta = 0.0;
     double damping = 0.0;
   };
-  /// What to take where nothing else is known.
+  /// What to use where nothing else is known.
   virtual Usual usual() const = 0;
   /// How many numbers are remembered. Throws InvalidArgument for an option out of range.
   virtual Index memory_size(const WhiteGaugeOptions& options) const = 0;

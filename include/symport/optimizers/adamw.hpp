@@ -13,7 +13,7 @@ struct AdamWOptions {
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): u = Adam step + eta lambda w.
-/// The decay makes its fixed points depend on the place in an orbit, which the loss does not.
+/// Because of the decay, its fixed points depend on the position on an orbit; the loss does not.
 template <Real Scalar = double>
 class AdamW final : public FirstOrderOptimizer<Scalar> {
  public:

@@ -40,10 +40,10 @@ class BasicOptimizer {
                        Out<Scalar> u) const;
   /// What one preview evaluates beyond the gradient that is passed in, in gradients.
   virtual double preview_evaluations(Index /*dimension*/) const { return 0.0; }
-  /// u is exactly learning_rate * gradient, so that J and Phi say all about the next step.
+  /// u is exactly learning_rate * gradient, so J and Phi say everything about the next step.
   virtual bool plain_gradient_step() const { return false; }
-  /// What a gradient that stays the same is multiplied by in the long run, besides the learning
-  /// rate: 1/(1 - mu) with momentum mu. 0 where steps do not grow with the gradient, as Adam's.
+  /// What a constant gradient is multiplied by in the long run, in addition to the learning rate:
+  /// 1/(1 - mu) with momentum mu. 0 where steps do not grow with the gradient, as in Adam.
   virtual double amplification() const { return 0.0; }
   /// The optimizer finds its own step length (`--lr auto`); the learning rate is a first guess.
   virtual bool automatic_rate() const { return false; }
@@ -72,7 +72,7 @@ class BasicOptimizer {
 
 using Optimizer = BasicOptimizer<double>;
 
-/// What an optimizer remembers of some consecutive parameters.
+/// What an optimizer remembers about some consecutive parameters.
 template <Real Scalar>
 class StateRange {
  public:
@@ -80,8 +80,8 @@ class StateRange {
       : state_(state), first_(first), size_(size) {}
 
   Index count() const { return state_.count; }  ///< steps made before this one
-  /// That part of the buffer which `init` added as number i, from 0: an optimizer knows the order
-  /// of its buffers and looks up no name while it steps.
+  /// The part for this range of the buffer that `init` added as number i, from 0: an optimizer
+  /// knows the order of its buffers and looks up no names while it steps.
   Eigen::Map<VectorOf<Scalar>> operator[](std::size_t i) const {
     return {state_.buffers[i].values.data() + first_, size_};
   }
@@ -91,7 +91,7 @@ class StateRange {
   Index first_, size_;
 };
 
-/// An optimizer whose step depends on the gradient and its own state alone, entry by entry. A step
+/// An optimizer whose step depends only on the gradient and its own state, entry by entry. A step
 /// may therefore be made range by range, while a piece of the gradient is still in the cache, and
 /// on several threads.
 template <Real Scalar>

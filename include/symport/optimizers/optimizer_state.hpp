@@ -11,7 +11,7 @@
 namespace symport {
 
 /// A part of what an optimizer remembers. It holds a number for each parameter, or several such
-/// vectors one after the other; of the kind `scalar` as many numbers as it likes.
+/// vectors one after the other; of kind `scalar`, any number of values.
 template <Real Scalar>
 struct StateBuffer {
   std::string name;

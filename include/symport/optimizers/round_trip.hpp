@@ -15,21 +15,21 @@ struct RoundTripOptions {
 
 /// Round trips: turns an optimizer into one that steps in the white gauge of its objective
 /// (docs/round_trips.md). The rule sees u = P dL/dw in place of the gradient, in the original
-/// coordinates; its momentum, and whatever else it remembers, is of u. The learning rate is theta,
-/// which has no unit.
+/// coordinates; its momentum, and whatever else it remembers, refers to u. The learning rate is
+/// theta, which has no unit.
 ///
-/// Two things keep theta from being a number to tune. At each of the first `check_every` steps, at
-/// every `check_every`th after that, and whenever the loss is half as large again as its running
-/// mean, theta is halved until a step of it lowers the loss of the batch at hand (with momentum,
-/// until the sum of the steps that this u will make does), and it comes back by doubling. When the
-/// running mean is half as large again as the first loss, and again when it has grown by as much,
-/// it is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
+/// Two things make it unnecessary to tune theta. At each of the first `check_every` steps, at every
+/// `check_every`th after that, and whenever the loss is half as large again as its running mean,
+/// theta is halved until a step with it lowers the loss of the batch at hand (with momentum, until
+/// the sum of the steps that this u will cause does), and it recovers by doubling. When the running
+/// mean is half as large again as the first loss, and again whenever it has grown by as much, theta
+/// is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
 /// checked. And a rule that measures its steps (CurvatureDescent) takes theta = <dL/dw, u> / u'Hu
 /// with backtracking.
 ///
 /// `step` costs two thirds of a gradient more than the rule's own, because it has to find the
-/// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, do
-/// without, and so does `minibatch_step`: there a step costs what an SGD step costs, and some n x n
+/// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, avoid
+/// this, and so does `minibatch_step`: there a step costs what an SGD step costs, plus some n x n
 /// matrices.
 template <Real Scalar = double>
 class RoundTrip final : public BasicOptimizer<Scalar> {
@@ -43,8 +43,8 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
 
   const BasicOptimizer<Scalar>& rule() const override { return *rule_; }
   const RoundTripOptions& options() const { return options_; }
-  /// The theta to take where none is given: the gauge's own over the rule's amplification; 1e-3
-  /// for rules like Adam.
+  /// The theta to use where none is given: the gauge's own divided by the rule's amplification;
+  /// 1e-3 for rules like Adam.
   double usual_rate() const { return usual_rate_; }
 
   std::string_view name() const override { return rule_->name(); }
@@ -71,7 +71,7 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
  private:
   const WhiteGauge<Scalar>& gauge_of(const BasicObjective<Scalar>& objective) const;
   bool check_is_due(const OptimizerState<Scalar>& state) const;
-  /// The part of theta that lowers the loss at w; its cost is added to `evaluations`.
+  /// The fraction of theta that lowers the loss at w; its cost is added to `evaluations`.
   void check(const BasicObjective<Scalar>& objective, double loss, In<Scalar> u, double theta,
              In<Scalar> w, OptimizerState<Scalar>& state, double& evaluations) const;
   void remember(double loss, OptimizerState<Scalar>& state) const;

@@ -9,7 +9,7 @@
 namespace symport {
 
 /// The learning rate as a pure function of time: steps with full batches, epochs with mini-batches,
-/// where the part of an epoch that has passed counts too. A number is a constant one.
+/// including the fraction of the current epoch. A plain number is a constant rate.
 ///
 ///   0.1                 constant
 ///   step:0.1,0.5,30     0.1, times 0.5 after every 30

@@ -23,7 +23,7 @@ class Schedule {
  public:
   /// The empty set.
   Schedule() = default;
-  /// Throws InvalidArgument that points at the first wrong character.
+  /// Throws an InvalidArgument that points at the first wrong character.
   static Schedule parse(std::string_view text);
 
   /// False for every t if the run decides.

@@ -6,7 +6,7 @@
 namespace symport {
 
 /// The best search for the symmetry, each with its defaults: the scan on a circle, the closed form
-/// where there is one, and the ascent where there is none or where no point that it knows is better
+/// where there is one, and the ascent where there is none or where none of its points is better
 /// than the start; the reason then says so.
 class AutoSearch final : public Search {
  public:

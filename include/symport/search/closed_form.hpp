@@ -8,7 +8,7 @@ namespace symport {
 struct ClosedFormOptions {
   double kappa =
       0.0;  ///< bound on the group element where one is needed; 0: chosen by the criterion
-  double max_kappa = 64.0;  ///< largest one tried when chosen
+  double max_kappa = 64.0;  ///< the largest tried when kappa is 0
   /// Values of kappa tried, geometric between 1 and `max_kappa`; fewer when two in a row fall below
   /// the start.
   Index trials = 13;

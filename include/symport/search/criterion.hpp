@@ -14,7 +14,7 @@ namespace symport {
 
 struct CriterionOptions {
   ObjectiveKind objective = ObjectiveKind::predicted_decrease;
-  /// A quantity of one's own instead of `objective`. It must outlive the teleport.
+  /// Your own quantity instead of `objective`. It must outlive the teleport.
   const TeleportObjective* own_objective = nullptr;
   /// eta of the optimizer; unused by `decrement`. At 0 (the end of a schedule) no step decreases
   /// the loss and `predicted_decrease` finds no point better than another.
@@ -23,11 +23,11 @@ struct CriterionOptions {
   double bound = std::numeric_limits<double>::infinity();
   /// Only candidates with eta lambda_max(H) <= cap (or below 2 and not larger than at the start),
   /// and from which the real next step ends no higher than the one from the start: the quadratic
-  /// model sees one direction and two derivatives only. Unset: that of the objective
+  /// model sees only one direction and two derivatives. Unset: that of the objective
   /// (`default_cap`). Infinity: none.
   std::optional<double> cap = std::nullopt;
   /// The objective at a candidate, a decrease of the loss, must exceed twice what this many plain
-  /// steps bring by (D13). 0: any improvement will do.
+  /// steps would gain by (D13). 0: any improvement will do.
   double pays_for = 0.0;
   /// Asked whenever a search asks for a value or a slope; where it says no, Interrupted is thrown.
   KeepGoing keep_going{};
@@ -43,7 +43,7 @@ struct CriterionOptions {
 class Criterion {
  public:
   /// For the points that `here` measures one after the other, beginning with the start, on an orbit
-  /// of loss `loss` (NaN: unknown; objectives believe any value then). `here` has the learning rate
+  /// of loss `loss` (NaN: unknown; objectives then believe any value). `here` has the learning rate
   /// of the options and must outlive the criterion. Throws InvalidArgument for a negative or
   /// non-finite rate, a non-positive bound or cap.
   ///
@@ -63,7 +63,7 @@ class Criterion {
   double worth(double grad_sq, double curvature);
   /// Everything about such points that an orbit may want to know.
   Worth preference();
-  /// Whether a point of this value is worth going to: (D13), where that is asked for.
+  /// Whether a point of this value is worth going to: (D13), where that is required.
   bool pays(double value) const;
   bool must_pay() const { return pays_for_ > 0.0; }
   /// Whether a point of value `a` is preferred to one of value `b`: it must be finite, and a point
@@ -80,7 +80,7 @@ class Criterion {
 
   /// What is wrong with a candidate that a search has preferred to the start, by numbers measured
   /// on its parameters: no improvement on the start of `begin`, or beyond the bound or the largest
-  /// value by more than the part `slack`. Empty: nothing. Does not repeat the cap.
+  /// value by more than the fraction `slack`. Empty: nothing. The cap is not checked again.
   std::string objection(PointMeasures& candidate, double slack) const;
 
  private:

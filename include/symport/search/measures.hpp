@@ -30,20 +30,20 @@ class Measures : public PointMeasures {
   double evaluations() const { return evaluations_; }
 
  protected:
-  /// Without a next step, the optimizer's is learning_rate * gradient.
+  /// If `next_step` is empty, the optimizer's step is learning_rate * gradient.
   Measures(double learning_rate, NextStep<Scalar> next_step);
 
   virtual const BasicObjective<Scalar>& objective() const = 0;
   virtual void point(Out<Scalar> w) = 0;
   virtual void gradient(In<Scalar> w, Out<Scalar> gradient) = 0;
   virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature() = 0;
-  /// Called before any answer: forgets what is of another point.
+  /// Called before any answer: forgets what belongs to another point.
   virtual void update() {}
   void forget();
   void charge(double gradients) { evaluations_ += gradients; }
 
  private:
-  /// What the local curvature answers to a question, on its account.
+  /// What the local curvature answers to a question; its cost is charged.
   template <class Ask>
   double ask_local(const Ask& ask);
 
@@ -54,7 +54,7 @@ class Measures : public PointMeasures {
   std::unique_ptr<LocalCurvature<Scalar>> local_;
 };
 
-/// Those of an orbit's current point.
+/// The measures of an orbit's current point.
 template <Real Scalar>
 class OrbitMeasures final : public Measures<Scalar> {
  public:
@@ -75,7 +75,7 @@ class OrbitMeasures final : public Measures<Scalar> {
   std::uint64_t place_;
 };
 
-/// Those of given parameters, by the objective itself.
+/// The measures of given parameters, from the objective itself.
 template <Real Scalar>
 class ParameterMeasures final : public Measures<Scalar> {
  public:

@@ -8,8 +8,8 @@ namespace symport {
 struct OrbitAscentOptions {
   Index max_steps = 10;
   double step_size = 0.1;    ///< first length to try, scale-free
-  double growth = 2.0;       ///< of the length after a step that was accepted at first try
-  double shrink = 0.5;       ///< of the length after a trial that was not accepted
+  double growth = 2.0;       ///< of the length after a step accepted on the first try
+  double shrink = 0.5;       ///< of the length after a trial that was rejected
   Index max_backtracks = 8;  ///< per step
   double max_length = 1.0;   ///< of one step
 };

@@ -7,7 +7,7 @@
 
 namespace symport {
 
-/// What the quadratic model says of the step u that the optimizer would take at a point.
+/// What the quadratic model says about the step u that the optimizer would take at a point.
 struct StepForecast {
   double slope = 0.0;  ///< <dL/dw, u>
   double bend = 0.0;   ///< u' H u
@@ -16,8 +16,8 @@ struct StepForecast {
 };
 
 /// What a teleport objective may ask about one point: numbers, and derivatives in the parameters to
-/// build others from. Each is computed when first asked for. What is not known is NaN, and what
-/// cannot be is a std::logic_error.
+/// build others from. Each is computed on first use. What is not known is NaN; asking for what
+/// cannot be known throws std::logic_error.
 class PointMeasures {
  public:
   virtual ~PointMeasures() = default;
@@ -41,11 +41,12 @@ class PointMeasures {
   /// The third derivative of the loss along v, v and a free index: how v'Hv changes with w.
   virtual Vector third_derivative(const Vector& v);
 
-  /// The effective rate: <dL/dw, u> / J for the optimizer's own step u, else the learning rate.
+  /// The effective rate: <dL/dw, u> / J for the optimizer's own step u, otherwise the learning
+  /// rate.
   double rate();
 };
 
-/// A point of which these numbers alone are known.
+/// A point about which only these numbers are known.
 class KnownPoint final : public PointMeasures {
  public:
   KnownPoint(double grad_sq, double curvature, double learning_rate,

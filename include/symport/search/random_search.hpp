@@ -8,11 +8,11 @@ namespace symport {
 struct RandomSearchOptions {
   Index samples = 10;
   double spread = 0.5;        ///< of the random elements of a non-compact group
-  bool keep_the_best = true;  ///< false: go to the first sample whatever it is worth
+  bool keep_the_best = true;  ///< false: go to the first sample, good or bad
 };
 
 /// Random elements of the group: the search for discrete groups, and with `keep_the_best = false`
-/// and one sample the neural teleportation of Armenta et al., which looks at no objective.
+/// and one sample the neural teleportation of Armenta et al., which ignores the objective.
 class RandomSearch final : public Search {
  public:
   explicit RandomSearch(const RandomSearchOptions& options = {});

@@ -17,7 +17,7 @@ struct SearchOutcome {
   bool preferred = false;
 };
 
-/// Finds the destination of a teleport. Knows orbits, no networks.
+/// Finds the destination of a teleport. It knows about orbits, not about networks.
 ///
 /// `run` leaves the orbit at the best point that it evaluated; when that is no better than the
 /// start, `improved` is false. (FixedAscent and RandomSearch, baselines from the literature, say in

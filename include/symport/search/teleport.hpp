@@ -18,7 +18,7 @@ constexpr double default_drift_tolerance() {
   return std::same_as<Scalar, double> ? 1e-8 : 1e-4;
 }
 
-/// The tolerance for a teleport along this symmetry when `tolerance` is asked for: 0 means any
+/// The tolerance for a teleport along this symmetry when `tolerance` is requested: 0 means any
 /// drift (infinity) where the action is not loss-invariant.
 template <Real Scalar>
 double drift_allowed(const BasicSymmetry<Scalar>& symmetry, double tolerance);
@@ -29,8 +29,9 @@ double drift_allowed(const BasicSymmetry<Scalar>& symmetry, double tolerance);
 /// Loss, gradient and curvature are evaluated at the candidate's parameters (a gradient and a
 /// curvature). It is refused when one of them is not finite, when the loss drifts (D11) by more
 /// than `tolerance`, when rounding the candidate's parameters alone could change the loss by more
-/// than that (D12), and when the search has preferred it by numbers that the parameters do not
-/// confirm.
+/// than that (D12), when the search has preferred it by numbers that the parameters do not confirm,
+/// and when the orbit keeps a part of the batch only (`Scope`) and the loss of the whole would
+/// rise.
 ///
 /// `orbit` must be an orbit of `objective` through `w`; losses are those of `orbit.objective()`.
 /// `tolerance` 0 means the default of the precision; infinity accepts any drift (for actions that
@@ -41,14 +42,14 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
                      const Search& search, const CriterionOptions& criterion, Random& random,
                      Out<Scalar> w, double tolerance = 0.0, const NextStep<Scalar>& next_step = {});
 
-/// How to teleport once, outside of a run.
+/// How to teleport once, outside a run.
 template <Real Scalar>
 struct TeleportOptions {
-  const BasicSymmetry<Scalar>* symmetry = nullptr;  ///< needed
+  const BasicSymmetry<Scalar>* symmetry = nullptr;  ///< required
   const Search* search = nullptr;  ///< null: the best for the symmetry (AutoSearch)
   /// Of the steps that will follow; unset: each finds its own, the best along its gradient.
   std::optional<double> learning_rate = std::nullopt;
-  /// Unset: `predicted_decrease` with a learning rate, `decrement` without.
+  /// Unset: `predicted_decrease` with a learning rate, `decrement` without one.
   std::optional<ObjectiveKind> objective = std::nullopt;
   const TeleportObjective* own_objective = nullptr;        ///< see CriterionOptions
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions

@@ -12,9 +12,9 @@ namespace symport {
 
 /// A quantity that a teleport maximises along an orbit.
 ///
-/// An implementation is stateless and asks the measures of a point for what it needs; one that is
-/// about something else than J and Phi gives its derivative in the parameters, which every orbit
-/// can follow.
+/// An implementation is stateless and asks the measures of a point for what it needs; one that
+/// depends on something other than J and Phi gives its derivative in the parameters, which every
+/// orbit can follow.
 class TeleportObjective {
  public:
   virtual ~TeleportObjective() = default;
@@ -31,7 +31,7 @@ class TeleportObjective {
   /// The cap when none is given; infinity: none.
   virtual double default_cap() const { return std::numeric_limits<double>::infinity(); }
   /// The largest value to believe where the loss is `loss` (NaN: unknown), for objectives that may
-  /// promise more than there is to gain. Where there is one, a point must have a value.
+  /// promise more than there is to gain. Where there is such a limit, a point must have a value.
   virtual std::optional<double> largest_value(double /*loss*/) const { return std::nullopt; }
 };
 

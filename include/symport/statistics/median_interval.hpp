@@ -5,8 +5,8 @@
 
 namespace symport {
 
-/// A number that is known to lie between two others; both the same: it is known. A cost that was
-/// not reached within a budget B is {B, infinity}.
+/// A number that is known to lie between two others; if they are equal, it is known. A cost that
+/// was not reached within a budget B is {B, infinity}.
 struct Bounds {
   double low = 0.0;
   double high = 0.0;
@@ -24,10 +24,10 @@ struct MedianInterval {
 ///
 ///   P( x_(k) <= median <= x_(n+1-k) ) >= 1 - 2 P( Bin(n, 1/2) <= k - 1 ),
 ///
-/// with the largest k for which that is at least `confidence`. Numbers of which only bounds are
-/// known enter with the lower ones at the lower end and the upper ones at the upper end, so that
-/// none has to be dropped and the interval is never too short. With fewer numbers than the
-/// confidence needs (6 for 95 %) the interval is the whole line.
+/// with the largest k for which that is at least `confidence`. Numbers known only by bounds enter
+/// with their lower bounds at the lower end and their upper bounds at the upper end, so none has to
+/// be dropped and the interval is never too short. With fewer numbers than the confidence needs (6
+/// for 95 %) the interval is the whole line.
 ///
 /// Throws InvalidArgument for an empty sample, a bound that is NaN, low > high, or a confidence
 /// outside (0, 1).

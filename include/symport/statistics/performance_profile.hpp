@@ -12,8 +12,8 @@ namespace symport {
 ///
 ///   rho_s(tau) = #{ p : c_ps <= tau min_s' c_ps' } / #{ p }.
 ///
-/// A problem that a solver does not solve has the cost infinity and counts against it; one that
-/// nobody solves counts against all.
+/// A problem that a solver does not solve has infinite cost and counts against it; one that no
+/// solver solves counts against all.
 class PerformanceProfile {
  public:
   /// `costs`: problems x solvers, positive or infinity. Throws InvalidArgument for anything else

@@ -17,7 +17,7 @@ class Worth {
 
   Worth() = default;
   /// `value` is what a point with these J and Phi is worth; NaN when more must be known. `rate` is
-  /// the learning rate of the plain step that would follow (none: not known), and
+  /// the learning rate of the plain step that would follow (empty: not known), and
   /// `largest_curvature` bounds lambda_max(H).
   template <std::invocable<double, double> Value>
   Worth(Value value, Function rate = {},
@@ -37,16 +37,17 @@ class Worth {
 };
 
 /// A destination that an orbit knows without iterating (`Orbit::candidates`), or a family of them.
-/// The orbit offers, a search scores and chooses. Good as long as the orbit lives.
+/// The orbit offers, a search scores and chooses. Valid as long as the orbit lives.
 struct Candidate {
   std::string name;  ///< for the certificate: "closed form"
   /// One destination for every kappa > 1, a bound on the group element; the family grows from the
-  /// start at kappa = 1. Else kappa does not matter.
+  /// start at kappa = 1. Otherwise kappa is ignored.
   bool family = false;
   /// Base <- current <- the destination. False when it leaves the action's domain; the current
   /// point is then the base.
   std::function<bool(double kappa)> go;
-  /// To be asked where none before it was better and allowed; a family: for a given kappa alone.
+  /// Only tried where no earlier candidate was better and allowed; a family: only for a given
+  /// kappa.
   bool fallback = false;
 };
 

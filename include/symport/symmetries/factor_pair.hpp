@@ -11,9 +11,9 @@ namespace symport {
 
 class SlotAction;
 
-/// GL(r) on a factor pair: g.(U, V) = (U g^-1, g V). It keeps every loss that depends on U V alone,
-/// on all data. Domain: invertible g. Cost of one action: one r x r factorisation and O(r (m + n)
-/// r).
+/// GL(r) on a factor pair: g.(U, V) = (U g^-1, g V). It preserves every loss that depends only on
+/// U V, on all data. Domain: invertible g. Cost of one action: one r x r factorisation and
+/// O(r (m + n) r).
 ///
 /// Its orbit has a closed form within a bound. The action is linear, so gradients move as
 /// (G_U g', g^-T G_V) (Prop. 5.1) and with S = (g'g)^-1

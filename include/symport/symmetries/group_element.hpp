@@ -16,8 +16,8 @@ namespace symport {
 ///   permutations                n x 1: where entry i comes from   none: 0 x 0
 using GroupMatrices = std::vector<Matrix>;
 
-/// An element with its inverse. Both are kept, so that neither has to be found from the other by
-/// solving equations: exp(T) and exp(-T) are as exact as each other.
+/// An element with its inverse. Both are kept, so that neither has to be computed from the other by
+/// solving equations: exp(T) and exp(-T) are equally accurate.
 struct GroupElement {
   GroupMatrices g, inverse;
 };

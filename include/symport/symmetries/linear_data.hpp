@@ -21,11 +21,11 @@ class DataOrbit : public BasicOrbit<double> {
 /// GL(d) on a linear model and its data: g.(W, X) = (W g^-1, g X). Predictions W X do not change,
 /// for any data that g is applied to. Exact for invertible g.
 ///
-/// With X' = g X, R = W X - Y (which stays), K = X'X'^T seen from the samples, K = X'^T X':
+/// With X' = g X, R = W X - Y (which does not change) and the kernel K = X'^T X':
 ///   J = tr(R'R K),   dJ/dT   = 2 X' R'R X'^T
 ///   Phi = |R K|^2,   dPhi/dT = 2 X' (R'R K + K R'R) X'^T
 /// at g -> (I + T) g, (F12) and (F13). The decrement is largest where X'X'^T is a multiple of the
-/// identity on the residual's space: data whitened, gradient descent is Newton's method.
+/// identity on the residual's space: on whitened data, gradient descent is Newton's method.
 class LinearDataSymmetry final {
  public:
   /// The orbit of (w, model.X()). `model` must outlive the orbit.

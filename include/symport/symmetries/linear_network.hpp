@@ -14,8 +14,8 @@ namespace symport {
 ///
 ///   [W_m b_m]' = g_m [W_m b_m],   W_(m+1)' = W_(m+1) g_m^-1.          (L1)
 ///
-/// Valid for the linear activation only; a network with another one has `GeneralLinear`, which is
-/// bound to a batch. Not bound to a batch: the network's function does not change on any data.
+/// Valid only for the linear activation; for others there is `GeneralLinear`, which is bound to a
+/// batch. This one is not bound to a batch: the network's function does not change on any data.
 /// Domain: invertible g. Cost of one action: a product of W_m with two d x d matrices per layer, in
 /// double.
 ///
@@ -34,11 +34,11 @@ template <Real Scalar = double>
 class LinearNetworkSymmetry final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "linear_gl"; }
-  /// All but squares of gradients.
+  /// All except squares of gradients.
   bool transports(StateKind kind) const override { return kind != StateKind::squared_cotangent; }
   /// Random elements are exp(spread * N), N Gaussian of unit length. The condition is the largest
-  /// singular value of all g_m over the smallest. Throws InvalidArgument when there is no network
-  /// with a hidden layer behind the objective or its activation is not linear.
+  /// singular value of all g_m over the smallest. Throws InvalidArgument when the objective has no
+  /// network with a hidden layer or its activation is not linear.
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- g.w with g[m-1] for hidden layer m. Throws InvalidArgument for an activation that is not

@@ -20,7 +20,7 @@ class MatrixSymmetry : public Symmetry {
   /// Rows of the matrices that represent the group.
   virtual Index order() const = 0;
   virtual bool compact() const = 0;
-  /// All but squares of gradients.
+  /// All except squares of gradients.
   bool transports(StateKind kind) const override { return kind != StateKind::squared_cotangent; }
   /// w <- g.w
   virtual void act(const Matrix& g, Out<double> w) const = 0;
@@ -30,10 +30,10 @@ class MatrixSymmetry : public Symmetry {
   virtual void transport(const Matrix& g, In<double> w, Out<double> covector) const = 0;
   /// The nearest element of the Lie algebra: the skew part for rotations, T itself for GL.
   virtual Matrix project(const Matrix& T) const = 0;
-  /// The inner product of the algebra, tr(S'T) unless said otherwise. Lengths on the orbit are its
+  /// The inner product of the algebra, tr(S'T) unless overridden. Lengths on the orbit are its
   /// norms.
   virtual double inner(const Matrix& S, const Matrix& T) const;
-  /// A random element: from the invariant distribution of a compact group, else
+  /// A random element: from the invariant distribution of a compact group, otherwise
   /// exp(spread * N) with N a random algebra element of unit norm.
   virtual Matrix random_element(Random& random, double spread) const;
 

@@ -11,6 +11,7 @@
 #include "symport/core/state_kind.hpp"
 #include "symport/objectives/objective.hpp"
 #include "symport/symmetries/candidate.hpp"
+#include "symport/symmetries/scope.hpp"
 #include "symport/symmetries/slope.hpp"
 
 namespace symport {
@@ -22,11 +23,11 @@ namespace symport {
 /// leaves the base in that direction. At first both are the start. Lengths are scale-free: the
 /// Lie-algebra element has norm `length`, so 0.1 is a rotation by 0.1 rad or a linear map 10 % away
 /// from the identity.
-/// Every number is computed when first asked for at a point, and kept.
+/// Every number is computed on first use at a point, and cached.
 ///
 /// J = |dL/dw|^2 and Phi = (dL/dw)' H (dL/dw) throughout: how they are evaluated, and their
 /// derivatives, depends on the geometry. What is maximised, and the steps that follow a teleport,
-/// are no business of an orbit (see `TeleportObjective`).
+/// are not an orbit's concern (see `TeleportObjective`).
 class Orbit {
  public:
   virtual ~Orbit() = default;
@@ -46,8 +47,8 @@ class Orbit {
   virtual bool move(double length) = 0;
   /// Current <- base.
   void back() { move(0.0); }
-  /// Base <- current <- the start. Of orbits that have candidates; elsewhere the current point goes
-  /// to the base.
+  /// Base <- current <- the start, for orbits that have candidates; for others the current point
+  /// goes to the base.
   virtual void restart() { back(); }
 
   /// Length after which `move` comes round again; 0 unless the group is a circle.
@@ -67,10 +68,12 @@ class Orbit {
   virtual double condition() const = 0;
   /// Work done so far, in units of one gradient of the objective.
   virtual double evaluations() const = 0;
+  /// Where the loss is kept all along the orbit.
+  virtual Scope scope() const { return {}; }
   /// What a certificate should say of this orbit beyond its numbers; usually nothing.
   virtual std::string note() const { return {}; }
 
-  /// Another number whenever the current point has moved, for those who keep what they know of it.
+  /// Changes whenever the current point has moved, for callers that cache what they know about it.
   std::uint64_t place() const { return place_; }
 
  protected:
@@ -93,16 +96,16 @@ class BasicOrbit : public Orbit {
   virtual bool transport(Out<Scalar> values, StateKind kind = StateKind::cotangent) const;
 
   /// The objective at the current point, whose loss the orbit keeps. It is the one that the orbit
-  /// was made for, except for actions that move data too and orbits that keep a part of a batch
-  /// only.
+  /// was made for, except for actions that also move data and orbits that keep only a part of a
+  /// batch.
   virtual const BasicObjective<Scalar>& objective() const { return objective_; }
-  /// The objective at the start: the same one, except for actions that move data too.
+  /// The objective at the start: the same one, except for actions that also move data.
   virtual const BasicObjective<Scalar>& start_objective() const { return objective(); }
   /// gradient <- dL/dw at the current point, whose parameters are w. The default evaluates it;
-  /// orbits that know it already say so here.
+  /// orbits that already know it return it here.
   virtual void current_gradient(In<Scalar> w, Out<Scalar> gradient);
-  /// What is around the current point. The default asks the objective; orbits that know a faster
-  /// way have their own. Good until the point moves.
+  /// The landscape around the current point. The default asks the objective; orbits that know a
+  /// faster way have their own. Valid until the point moves.
   virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature();
 
   double evaluations() const override { return evaluations_; }

@@ -11,8 +11,8 @@
 
 namespace symport {
 
-/// An orbit; or why there is none through this point with this data, although the input is
-/// well-formed: a batch that is too large or rank-deficient. Used like a pointer.
+/// An orbit, or the reason why there is none through this point with this data although the input
+/// is well-formed: a batch that is too large or rank-deficient. Used like a pointer.
 template <Real Scalar>
 class OrbitOrReason {
  public:

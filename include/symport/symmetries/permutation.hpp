@@ -13,16 +13,16 @@ namespace symport {
 /// of [W_m b_m] and column i of W_(m+1) are the old ones at order[i].
 ///
 /// Valid for every activation. Not bound to a batch: the network's function does not change on any
-/// data. The action is orthogonal, so J and Phi are the same all over the orbit (Corollary of
-/// Prop. 5.1): no teleport by permutation speeds up gradient descent. It is here to show that, and
+/// data. The action is orthogonal, so J and Phi are the same on the whole orbit (Corollary of Prop.
+/// 5.1): no teleport by permutation speeds up gradient descent. It is included to show that, and
 /// for aligning networks. Cost of one action: one copy of the parameters, no arithmetic.
 template <Real Scalar = double>
 class PermutationSymmetry final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "permutation"; }
   bool transports(StateKind) const override { return true; }
-  /// Random elements are uniform. Throws InvalidArgument when there is no network with a hidden
-  /// layer behind the objective.
+  /// Random elements are uniform. Throws InvalidArgument when the objective has no network with a
+  /// hidden layer.
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- orders.w with orders[m-1] for hidden layer m. Acting with b, then a, is acting with

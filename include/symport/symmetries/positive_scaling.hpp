@@ -18,11 +18,11 @@ namespace symport {
 ///
 /// Gradients move as row i of G_m divided by s_i, column i of G_(m+1) times s_i. So with r_i, c_i
 /// the squared norms of these the unit contributes r_i / s_i^2 + c_i s_i^2 to J: unbounded, and
-/// over [1/kappa, kappa] largest at the end kappa where c_i >= r_i, else at 1/kappa. Its candidate
-/// sweeps the layers once, bottom-up, with the updated gradients: the maximum of J within the bound
-/// for one hidden layer, a good point of it for more. One gradient gives J on the whole orbit at
-/// O(parameters) arithmetic per point, less those of the first and last layer; Phi at a point costs
-/// at most two products of the batch with each of W_2 ... W_p and none with W_1.
+/// over [1/kappa, kappa] largest at the end kappa where c_i >= r_i, otherwise at 1/kappa. Its
+/// candidate sweeps the layers once, bottom-up, with the updated gradients: the maximum of J within
+/// the bound for one hidden layer, a good point of it for more. One gradient gives J on the whole
+/// orbit at O(parameters) arithmetic per point, less those of the first and last layer; Phi at a
+/// point costs at most two products of the batch with each of W_2 ... W_p and none with W_1.
 ///
 /// The algebra is log s, with the Euclidean length. With v = (A'A)^-1 dL/dw and Hv its Hessian
 /// product, both at the start (see LinearOrbit),
@@ -36,8 +36,8 @@ class PositiveScalingSymmetry final : public BasicSymmetry<Scalar> {
   bool transports(StateKind) const override { return true; }
   /// Random elements have independent log-normal scales, exp(spread * normal): the random neural
   /// teleportation of Armenta et al. The condition is the largest of all scales over the smallest.
-  /// Throws InvalidArgument when there is no network with a hidden layer behind the objective or
-  /// its activation is not positively homogeneous.
+  /// Throws InvalidArgument when the objective has no network with a hidden layer or its activation
+  /// is not positively homogeneous.
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- s.w with s = scales[m-1] for hidden layer m. Throws InvalidArgument for an activation

@@ -10,7 +10,7 @@
 
 namespace symport {
 
-/// SO(n) through a change of variables h: g.w = h^-1(g h(w)). It keeps every loss of the form
+/// SO(n) through a change of variables h: g.w = h^-1(g h(w)). It preserves every loss of the form
 /// L(w) = |h(w)|^2 (appendix B.1 of the paper), exactly, on all of R^n.
 ///
 /// For n = 2 the orbit is a circle, parameterised by the angle, with a `period()` of 2 pi: searches
@@ -51,7 +51,7 @@ RotationSymmetry rotation(Index dimension, Forward h, Inverse h_inverse) {
       dimension, std::move(h), std::move(h_inverse)));
 }
 
-/// Uniformly distributed orthogonal matrix; with determinant 1 where asked.
+/// A uniformly distributed orthogonal matrix; with determinant 1 if `special`.
 Matrix random_orthogonal(Index n, Random& random, bool special);
 
 }  // namespace symport

@@ -13,15 +13,15 @@ namespace symport {
 ///
 /// Valid for odd activations, sigma(-x) = -sigma(x) (linear, tanh, asinh, tanh_extended). Not bound
 /// to a batch: the network's function does not change on any data. The action is
-/// orthogonal, so J and Phi are the same all over the orbit (Corollary of Prop. 5.1). Cost of one
+/// orthogonal, so J and Phi are the same on the whole orbit (Corollary of Prop. 5.1). Cost of one
 /// action: O(parameters).
 template <Real Scalar = double>
 class SignFlipSymmetry final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "sign_flip"; }
   bool transports(StateKind) const override { return true; }
-  /// Random elements are uniform. Throws InvalidArgument when there is no network with a hidden
-  /// layer behind the objective or its activation is not odd.
+  /// Random elements are uniform. Throws InvalidArgument when the objective has no network with a
+  /// hidden layer or its activation is not odd.
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- signs.w with signs[m-1], entries -1 and 1, for hidden layer m. Throws InvalidArgument for

@@ -12,7 +12,7 @@ namespace symport {
 enum class Representation {
   direct,  ///< g
   dual,    ///< g^-T
-  power,   ///< s^charge, entry by entry; of scalings only
+  power,   ///< s^charge, entry by entry; only for scalings
 };
 
 /// A place where a group acts: along one axis of one tensor, (S1) of docs/mathematics/slots.md.
@@ -21,7 +21,7 @@ struct Slot {
   Index axis = 0;
   Representation representation = Representation::direct;
   double charge = 1.0;  ///< the exponent of `power`
-  /// The entries of the axis that the group acts on; the others stay. Unset: to the end.
+  /// The entries of the axis that the group acts on; the others do not change. Unset: to the end.
   Index start = 0;
   std::optional<Index> stop = std::nullopt;
   /// How many consecutive entries share one coordinate of the group: the pixels of a channel after

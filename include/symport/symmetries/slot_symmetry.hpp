@@ -21,7 +21,7 @@ class SlotAction;
 ///   SlotSymmetry<double> symmetry(objective.layout(),
 ///       {{GroupKind::scaling, 64, {{"W1", 0}, {"b1", 0}, {"W2", 1, Representation::dual}}}});
 ///
-/// It keeps the group laws for every list; whether it keeps the *loss* is a property of the loss.
+/// It obeys the group laws for every list; whether it preserves the *loss* depends on the loss.
 /// `orbit` makes Noether's test, at the cost of one gradient that the orbit needs anyway, and
 /// refuses where the list is not a symmetry to first order. Signs and permutations have no first
 /// order: `testing::check_symmetry` tries them, and the certificate of each teleport judges them.
@@ -37,7 +37,7 @@ class SlotSymmetry final : public BasicSymmetry<Scalar> {
                std::string name = "slots");
 
   std::string name() const override { return name_; }
-  /// Everything; squares of gradients unless there is a group GL or O, (S3).
+  /// Everything; squares of gradients only if no group is GL or O, (S3).
   bool transports(StateKind kind) const override;
   /// J on the whole orbit from one gradient and its Gram matrices, (S4). Compact groups draw their
   /// elements uniformly; scalings have independent log-normal scales, exp(spread * normal), GL has
@@ -67,15 +67,16 @@ class SlotSymmetry final : public BasicSymmetry<Scalar> {
   void act(const GroupElement& g, Out<Scalar> w) const;
   /// covector <- rho(g)^-T covector, (S2)
   void act_on_cotangent(const GroupElement& g, Out<Scalar> covector) const;
-  /// The squares of a covector's entries, (S3). Throws InvalidArgument when there is a group GL or
-  /// O: there the squares of the old covector do not determine those of the new one.
+  /// The squares of a covector's entries, (S3). Throws InvalidArgument when a group is GL or O:
+  /// there the squares of the old covector do not determine those of the new one.
   void act_on_squared_cotangent(const GroupElement& g, Out<Scalar> squares) const;
   /// The algebra element S with inner(S, T) = <covector, d/de exp(eT).w> for all T, (S5).
   GroupMatrices pull_back(In<Scalar> w, In<Scalar> covector) const;
 
   /// Noether's test at w, where `gradient` is dL/dw: the slope of the loss along the group, |N|
-  /// over the sum of all |C|, (S6) and (S7). Zero up to rounding for a symmetry (of which a small
-  /// gradient has much), a large fraction of 1 for a wrong list. The largest over all groups.
+  /// over the sum of all |C|, (S6) and (S7). Zero up to rounding for a symmetry (rounding is
+  /// relatively large where the gradient is small), a large fraction of 1 for a wrong list. The
+  /// largest over all groups.
   double noether_residual(In<Scalar> w, In<Scalar> gradient) const;
 
  private:
@@ -84,8 +85,8 @@ class SlotSymmetry final : public BasicSymmetry<Scalar> {
 };
 
 /// One group per hidden layer m of a network: row i of [W_m b_m] by g_m, column i of W_(m+1) by
-/// g_m^-T. That is (R1) for scalings and (L1) for GL; which kind keeps the function depends on the
-/// activation.
+/// g_m^-T. That is (R1) for scalings and (L1) for GL; which kind preserves the function depends on
+/// the activation.
 std::vector<SlotGroup> hidden_unit_groups(const Mlp& network, GroupKind kind);
 
 }  // namespace symport

@@ -18,7 +18,7 @@ class BasicSymmetry {
 
   virtual std::string name() const = 0;
   virtual bool loss_invariant() const { return true; }
-  /// Whether its orbits can `transport` what is of this kind.
+  /// Whether its orbits can `transport` buffers of this kind.
   virtual bool transports(StateKind kind) const { return kind == StateKind::scalar; }
   /// The orbit of w, or the reason why the symmetry cannot act at this point on this data. Throws
   /// InvalidArgument when it does not belong to this objective. The objective must outlive the

@@ -12,9 +12,9 @@ struct CheckSymmetryOptions {
   int elements = 5;          ///< random elements per law; zero and tiny ones are always tried
 };
 
-/// The laws of any symmetry at w. Stops at the first that fails and says which, with the numbers.
+/// Checks the laws of any symmetry at w. Stops at the first failure and reports it with numbers.
 ///
-/// Of its group, where elements can be named (MatrixSymmetry, SlotSymmetry):
+/// For its group, where it has explicit elements (MatrixSymmetry, SlotSymmetry):
 ///   identity      act(1, w) = w
 ///   inverse       act(g^-1, act(g, w)) = w
 ///   composition   act(a, act(b, w)) = act(a b, w)
@@ -22,7 +22,7 @@ struct CheckSymmetryOptions {
 ///   transport     dL/dw at act(g, w) is what transport makes of dL/dw at w
 ///   pull_back     d/de <c, act(exp(e T), w)> = inner(pull_back(w, c), T), by Taylor slope
 ///
-/// Of its orbit, which every symmetry has, at zero, tiny and random elements, and at its candidate:
+/// For its orbit, which every symmetry has, at zero, tiny and random elements and its candidate:
 ///   orbit         there is one; it begins at w, and `back` returns to the base
 ///   invariance    as above
 ///   J, Phi        what the orbit says is what the objective says at the point

@@ -22,11 +22,11 @@ class BatchSource {
                     Targets<Scalar>& targets) const = 0;
 };
 
-/// A set that is in memory as it will be used.
+/// A set that is in memory in the form in which it is used.
 template <Real Scalar>
 class DenseSource final : public BatchSource<Scalar> {
  public:
-  /// Throws InvalidArgument unless X and the targets have as many samples, at least one.
+  /// Throws InvalidArgument unless X and the targets have equally many samples, at least one.
   DenseSource(MatrixOf<Scalar> X, Targets<Scalar> targets);
 
   Index samples() const override { return X_.cols(); }

@@ -18,7 +18,7 @@ struct RateGrid {
 /// and per_decade >= 1.
 std::vector<double> rates_of(const RateGrid& grid);
 
-/// A run at the rate of the grid with which it ends lowest.
+/// A run at the rate of the grid that gives the smallest final loss.
 template <Real Scalar>
 struct BestLearningRate {
   double learning_rate = 0.0;
@@ -26,10 +26,10 @@ struct BestLearningRate {
   VectorOf<Scalar> w;
 };
 
-/// A fair baseline: the run from `start` with every constant rate of the grid, of which the one
-/// with the smallest final loss is returned (the smaller rate among equals). Runs that diverge lose
-/// against all others. `options.learning_rate` is ignored. When `options.watcher` interrupts a run,
-/// the best so far is returned, with status `interrupted`.
+/// A fair baseline: runs from `start` with every constant rate of the grid and returns the run with
+/// the smallest final loss (among equals, the one with the smaller rate). Runs that diverge lose to
+/// all others. `options.learning_rate` is ignored. When `options.watcher` interrupts a run, the
+/// best so far is returned, with status `interrupted`.
 ///
 /// Throws InvalidArgument as `rates_of` does.
 template <Real Scalar>

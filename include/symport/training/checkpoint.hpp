@@ -15,11 +15,11 @@
 namespace symport {
 
 /// Where a run is between two updates: all that `train` (Algorithm 1) or `train_minibatch`
-/// (Algorithm 2) needs to go on as if it had never stopped. Batches are a function of seed and
+/// (Algorithm 2) needs to continue as if it had never stopped. Batches are a function of seed and
 /// epoch, schedules of the step or epoch, so their position is that of the run.
 ///
-/// A run that goes on from a checkpoint, with the options it was started with, ends with the bytes
-/// it would have had. `max_steps` or `epochs` may be larger than they were.
+/// A run that continues from a checkpoint, with the options it was started with, ends with the same
+/// bytes as an uninterrupted one. `max_steps` or `epochs` may be larger than they were.
 template <Real Scalar>
 struct Checkpoint {
   Index step = 0;   ///< updates made
@@ -35,7 +35,7 @@ struct Checkpoint {
   std::vector<Certificate> teleports;
   Trace trace;
 
-  /// Algorithm 1: the loss one update before.
+  /// Algorithm 1: the loss one update earlier.
   double previous_loss = std::numeric_limits<double>::infinity();
 
   /// Algorithm 2: the losses of the epoch's mini-batches, added up; what early stopping remembers.
@@ -44,14 +44,14 @@ struct Checkpoint {
   Index epochs_without_progress = 0;
 };
 
-/// When to write checkpoints, and where to go on from.
+/// When to write checkpoints, and where to continue from.
 template <Real Scalar>
 struct Checkpointing {
-  /// Called every `every` steps, after every epoch of mini-batches, after the last step, and when
-  /// a watcher stopped the run. Never with numbers that diverged.
+  /// Called every `every` steps, after every epoch of mini-batches, after the last step, and when a
+  /// watcher stops the run. Never after the run has diverged.
   std::function<void(const Checkpoint<Scalar>&)> save{};
-  Index every = 0;  ///< steps; 0: not between these
-  /// The run goes on from here: its w replaces the start. Null: from the start.
+  Index every = 0;  ///< steps; 0: not in between
+  /// The run continues from here: its w replaces the start. Null: from the start.
   const Checkpoint<Scalar>* resume = nullptr;
 };
 
@@ -61,8 +61,8 @@ struct Checkpointing {
 /// `optimizer` lists their names and kinds. docs/training.md has the whole list.
 template <Real Scalar>
 ArrayMap checkpoint_arrays(const Checkpoint<Scalar>& checkpoint);
-/// The way back. Other arrays may stand beside those of the checkpoint. Throws InvalidArgument,
-/// naming file and array, when one is missing, or has another type or shape; and as
+/// The inverse. There may be other arrays besides those of the checkpoint. Throws InvalidArgument,
+/// naming file and array, when one is missing or has the wrong type or shape; and as
 /// `require_checkpoint_format` does.
 template <Real Scalar>
 Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::string& file);

@@ -8,7 +8,7 @@
 
 namespace symport {
 
-/// The figures of a set of samples.
+/// What is measured on a set of samples.
 struct Evaluation {
   double loss = 0.0;
   double accuracy = 0.0;  ///< NaN for targets that are not classes

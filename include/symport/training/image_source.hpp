@@ -6,13 +6,13 @@
 
 namespace symport {
 
-/// Images that stay 8-bit in memory and become numbers batch by batch: a value v is v/255, rounded
-/// once, so 0 to 1; one feature per value of an image, in its order.
+/// Images that stay 8-bit in memory and become numbers batch by batch: a value v becomes v/255,
+/// rounded once, so 0 to 1; one feature per value of an image, in its order.
 template <Real Scalar>
 class ImageSource final : public BatchSource<Scalar> {
  public:
-  /// Throws InvalidArgument unless there is at least one image, of at least one value, and the
-  /// pixels are as many as the images need.
+  /// Throws InvalidArgument unless there is at least one image, of at least one value, and there
+  /// are as many pixels as the images need.
   explicit ImageSource(ImageSet images);
 
   const ImageSet& images() const { return images_; }

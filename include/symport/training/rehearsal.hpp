@@ -14,10 +14,15 @@ struct Outlook {
   Index steps = 0;    ///< to rehearse; 0: none
   Index horizon = 0;  ///< steps until the next teleport or the end of the run
   /// Of the i-th step from now, i = 0 .. steps - 1: the objective (of the batch that is its turn)
-  /// and the learning rate. What `objective` returned before is no longer used.
+  /// and the learning rate. What an earlier call of `objective` returned is no longer used.
   std::function<const BasicObjective<Scalar>&(Index i)> objective{};
   std::function<double(Index i)> rate{};
   double gradient_cost = 1.0;  ///< of such an objective, in gradients of the teleport's
+  /// The loss on a monitoring set, samples that a teleport which is bound to a batch does not know;
+  /// null: there is none.
+  std::function<double(In<Scalar> w)> monitor{};
+  Index monitored = 0;        ///< its samples
+  double monitor_cost = 0.0;  ///< of one such loss, in gradients of `objective`
 };
 
 /// Parameters and what the optimizer remembers there.
@@ -28,7 +33,7 @@ struct Branch {
 };
 
 struct RehearsalOutcome {
-  std::string objection;     ///< why not to teleport; empty: nothing speaks against it
+  std::string objection;     ///< why not to teleport; empty: no objection
   double evaluations = 0.0;  ///< in gradients
 };
 
@@ -41,20 +46,21 @@ struct RehearsalOutcome {
 ///   - b_i is not finite, or above ten times both b_0 and a_i;
 ///   - the lead at the end of the steps is negative, or would be at the horizon if it went on as
 ///     in the second half: until the next teleport, or the end of the run, plain steps catch up.
-/// (Leads are means over a quarter of the steps.) A branch that is a thousand times lower within
-/// the first three steps, or in the end, is accepted whatever the trend; so is any where plain
-/// steps diverge.
+/// (Leads are means over a quarter of the steps.) Where the outlook has a monitoring set, the
+/// teleport is also refused when its branch has the higher loss there after the steps. A branch
+/// that is a thousand times lower within the first three steps, or in the end, is accepted whatever
+/// the trend; so is any where plain steps diverge.
 template <Real Scalar>
 RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<Scalar>& optimizer,
                           Branch<Scalar> plain, Branch<Scalar> teleported);
 
 /// How many steps are enough to tell: 20 for gradient descent, 100 for an optimizer whose state has
-/// to settle first. In mini-batches 20 for all: a teleport in every epoch, or several, would cost
-/// more than it saves.
+/// to settle first. In mini-batches 40 for all: fewer say little about noisy steps, and more, with
+/// a teleport in every epoch or several, would cost more than they save.
 template <Real Scalar>
 Index usual_rehearsal(const BasicOptimizer<Scalar>& optimizer, bool minibatches = false) {
-  const bool settled = optimizer.plain_gradient_step() || optimizer.automatic_rate();
-  return settled || minibatches ? 20 : 100;
+  if (minibatches) return 40;
+  return optimizer.plain_gradient_step() || optimizer.automatic_rate() ? 20 : 100;
 }
 
 }  // namespace symport

@@ -13,10 +13,10 @@ namespace symport {
 /// How a run of Algorithm 1, 2 or 3 ended.
 struct RunSummary {
   RunStatus status = RunStatus::step_limit;
-  Index steps = 0;   ///< updates made; when diverged, those after which it showed
-  Index epochs = 0;  ///< completed; 0 in full batches
-  /// Where it ended; in mini-batches that of the last row. When diverged, the loss at which it
-  /// showed: not finite, unless only the gradient was not.
+  Index steps = 0;   ///< updates made; when diverged, until it was detected
+  Index epochs = 0;  ///< completed; 0 with full batches
+  /// Where it ended; with mini-batches that of the last row. When diverged, the loss at which that
+  /// was detected: not finite, unless only the gradient was not.
   double final_loss = 0.0;
   double final_grad_sq = 0.0;  ///< NaN where the last row has none
   double evaluations = 0.0;    ///< in gradients (of a mini-batch), teleports included

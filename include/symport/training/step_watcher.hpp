@@ -7,8 +7,8 @@
 
 namespace symport {
 
-/// Watches a run: called before every update, after the teleport that goes before it. When it
-/// returns false, that update is made, and the run ends as `interrupted`.
+/// Watches a run: called before every update, after the teleport that precedes it. When it returns
+/// false, that update is still made, and the run ends as `interrupted`.
 using StepWatcher = std::function<bool(const TraceRow&)>;
 
 }  // namespace symport

@@ -7,8 +7,8 @@
 
 namespace symport {
 
-/// When to stop before the last step; any one that holds ends the run as `converged`. 0 switches a
-/// criterion off.
+/// When to stop before the last step; any criterion that holds ends the run as `converged`. 0
+/// switches a criterion off.
 struct Stopping {
   double loss_below = 0.0;         ///< L < this
   double grad_sq_below = 0.0;      ///< J < this

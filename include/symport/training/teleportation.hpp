@@ -13,9 +13,9 @@
 
 namespace symport {
 
-/// What becomes of the optimizer's state at a teleport.
+/// What happens to the optimizer's state at a teleport.
 enum class StatePolicy {
-  keep,   ///< nothing
+  keep,   ///< it stays as it is
   reset,  ///< as at the start of the run
   /// Every buffer moves as its kind says (see StateKind). Squares of gradients move where that is
   /// exact, which is where the symmetry `transports` them (rescaling, permutations and sign flips),
@@ -40,8 +40,9 @@ struct Teleportation {
   /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
   /// that is not loss-invariant.
   double drift_tolerance = 0.0;
-  /// Steps that both branches take before a teleport is committed, at most up to the next one; see
-  /// `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step alone decides.
+  /// Steps that are tried with and without a teleport before it is committed, at most up to the
+  /// next teleport; see `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step
+  /// alone decides.
   Index rehearsal = 0;
   double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
   /// Asked often during a search and a rehearsal, which may take far longer than a step. Where it
@@ -50,8 +51,8 @@ struct Teleportation {
   KeepGoing keep_going{};
 };
 
-/// The objective when none is given: `decrement` for an optimizer that finds its own rate, else
-/// `predicted_decrease`.
+/// The objective when none is given: `decrement` for an optimizer that finds its own rate,
+/// otherwise `predicted_decrease`.
 template <Real Scalar>
 ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
   return optimizer.automatic_rate() ? ObjectiveKind::decrement : ObjectiveKind::predicted_decrease;
@@ -60,8 +61,10 @@ ObjectiveKind default_objective(const BasicOptimizer<Scalar>& optimizer) {
 /// One teleport of w inside a run, with the optimizer's state: makes the orbit, searches with the
 /// optimizer's next step in view, commits or refuses, and applies the state policy. Where the
 /// symmetry has no orbit, the certificate is a refused one with its reason. With steps in the
-/// outlook the teleport is rehearsed first, and one at rounding level is refused. Throws
-/// Interrupted, with w and the state as they were, when the plan's `keep_going` says no.
+/// outlook the teleport is rehearsed first, and one at rounding level is refused. With a monitoring
+/// set in it, the certificate of a symmetry that is bound to a batch says what the teleport did to
+/// the loss there. Throws Interrupted, with w and the state as they were, when the plan's
+/// `keep_going` says no.
 template <Real Scalar>
 Certificate teleport_in_training(const BasicObjective<Scalar>& objective,
                                  const BasicOptimizer<Scalar>& optimizer, double learning_rate,

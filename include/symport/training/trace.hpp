@@ -15,15 +15,15 @@ namespace symport {
 /// this and computes nothing.
 ///
 /// Row k is the state after k updates (after the teleport that step k begins with, if it has one)
-/// or, in mini-batches, after k epochs; row 0 is the state before training. The last row of a run
-/// that diverged is the one at which it showed, in mini-batches that of the epoch which it did not
+/// or, with mini-batches, after k epochs; row 0 is the state before training. The last row of a run
+/// that diverged is the one that revealed it; with mini-batches, that of the epoch it did not
 /// finish.
 ///
-/// Long runs are thinned out, so that a trace never outgrows the memory: whenever there are
-/// `max_rows`, every second one goes, and from then on only every 2nd, 4th, ... is kept. Rows of
-/// accepted teleports always stay, and so do the first and the last.
+/// Long runs are thinned out, so that a trace never outgrows memory: whenever there are `max_rows`,
+/// every second one is dropped, and from then on only every 2nd, 4th, ... is kept. Rows of accepted
+/// teleports are always kept, and so are the first and the last.
 struct Trace {
-  /// Of the files that hold it: 1 had no row 0 in mini-batches, and no points before teleports.
+  /// Of the files that hold it: 1 had no row 0 with mini-batches and no points before teleports.
   static constexpr int version = 2;
   RowUnit unit = RowUnit::step;
   std::vector<TraceRow> rows;

@@ -14,10 +14,11 @@
 
 namespace symport {
 
-/// Figures on held-out samples.
+/// Loss and accuracy on held-out samples.
 struct Validation {
   double loss = 0.0;
   double accuracy = 0.0;  ///< NaN where there are no classes
+  Index samples = 0;
 };
 
 template <Real Scalar>
@@ -31,7 +32,8 @@ struct TrainOptions {
   Stopping stop{};
   std::uint64_t seed = 0;  ///< of the searches
   bool trace = true;
-  /// Measures held-out samples, for every row of the trace.
+  /// Measures held-out samples, for every row of the trace. They are the monitoring set of
+  /// teleports that are bound to a batch (see `Outlook`).
   std::function<Validation(In<Scalar> w)> validate{};
   StepWatcher watcher{};
   Checkpointing<Scalar> checkpoints{};

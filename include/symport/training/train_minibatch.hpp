@@ -29,15 +29,20 @@ struct MinibatchOptions {
   std::optional<Schedule> round_trips = std::nullopt;
   /// Samples of a teleport batch, which begins where the mini-batch begins; 0: the mini-batch.
   Index teleport_batch_size = 0;
+  /// Samples of the monitoring set of teleports that are bound to a batch (see `Outlook`): the
+  /// first of the validation set where there is one, else some of the training set; 0: there is
+  /// none.
+  Index scope_samples = 200;
   /// Stop when the validation loss has not fallen for so many epochs; 0: never.
   Index patience = 0;
   /// Stop after the first row with a training loss below this; 0: never.
   double stop_below = 0.0;
   /// A row's loss is that of the whole training set, with its gradient: one more pass over it
-  /// before the first epoch and after every one. Else it is the mean loss of the epoch's
+  /// before the first epoch and after every epoch. Otherwise it is the mean loss of the epoch's
   /// mini-batches, at no extra cost, and row 0 has none (NaN).
   bool exact_training_loss = true;
-  /// Rows after every so many updates too, and counted by updates; 0: after every epoch.
+  /// Updates after which a further row is added; rows are then counted by updates. 0: rows are
+  /// added only after epochs, and counted by them.
   Index evaluate_every = 0;
   std::uint64_t seed = 0;  ///< of the order of the samples and of the searches
   StepWatcher watcher{};
@@ -52,11 +57,11 @@ struct MinibatchOptions {
 ///       if t in K and i < B:  g <- argmax over the orbit of w for X_i;  w <- g.w
 ///       w <- w - u(gradient of L(X_i, w))
 ///
-/// `objective` says model and loss; copies of it are bound to one batch after the other. The order
-/// of the samples is a function of (seed, epoch). `w` is the start and becomes the result. The rows
-/// of the trace are epochs, or updates with `evaluate_every`; the final loss is that of the last
-/// row. Throws InvalidArgument when the size of w is not the objective's dimension or an option is
-/// out of range.
+/// `objective` gives the model and the loss; copies of it are bound to one batch after another. The
+/// order of the samples is a function of (seed, epoch). `w` is the start and becomes the result.
+/// The rows of the trace are epochs, or updates with `evaluate_every`; the final loss is that of
+/// the last row. Throws InvalidArgument when the size of w is not the objective's dimension or an
+/// option is out of range.
 template <Real Scalar>
 RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
                            const BatchSource<Scalar>& source, const Split& split,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """How every tensor of a forward pass responds to scalings of the parameters.
 
-An unknown number x_v (the logarithm of a scale) stands for each index of each parameter axis. A tensor is
-described by *terms*: its entry is multiplied by exp of the sum of its terms, each term being an integer
-tensor of the same shape whose entries are numbers of linear forms in the x_v, with stride 0 along the axes
-on which it does not depend. An operation that must not be scaled, or whose operands must be scaled alike,
-gives linear equations; their solutions are the scaling symmetries. Modulo 2 the same equations describe
-changes of sign.
+An unknown number x_v (the logarithm of a scale) stands for each index of each parameter axis. A
+tensor is described by *terms*: its entry is multiplied by exp of the sum of its terms, each term
+being an integer tensor of the same shape whose entries are numbers of linear forms in the x_v,
+with stride 0 along the axes on which it does not depend. An operation that must not be scaled, or
+whose operands must be scaled alike, gives linear equations; their solutions are the scaling
+symmetries. Modulo 2 the same equations describe changes of sign.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Charges:
         self.nonlinear: dict[int, str] = {}
         self.where = ""
 
-    # Forms --------------------------------------------------------------------------------------------
+    # Forms --------------------------------------------------------------------------------------
 
     def variable(
         self, tensor: str | None, axis: int, index: int, shared: bool = False, shift: float = 0.0
@@ -140,7 +140,7 @@ class Charges:
                 result.append(term)
         return [term for term in result if bool(core(term, support(term)).any())]
 
-    # Equations ----------------------------------------------------------------------------------------
+    # Equations ----------------------------------------------------------------------------------
 
     def _equate(self, form: Form, reason: str) -> None:
         if form and form not in self._seen:
@@ -168,8 +168,8 @@ class Charges:
         return self.combine([(core(term, keep), 1) for term in terms])
 
     def _is_parameter_axis(self, term: Tensor) -> bool:
-        """Whether the term is an axis of a parameter, as it came, with unknowns on another axis too:
-        a constant may then be moved from this axis to the other one."""
+        """Whether the term is an axis of a parameter, as it came, with unknowns on another axis
+        too: a constant may then be moved from this axis to the other one."""
         form = self.forms[int(core(term, ()).reshape(-1)[0])]
         return len(form) == 1 and self.variables[form[0][0]].shared
 
@@ -226,6 +226,11 @@ class Charges:
     def zero(self, terms: Terms, reason: str) -> None:
         """Requires that the tensor is not scaled."""
         if not terms:
+            return
+        if len(terms) > 1 and all(self._is_parameter_axis(term) for term in terms):
+            # Axes of one parameter: a constant between them moves nothing.
+            for term in terms:
+                self.zero([term], reason)
             return
         rest = []
         components = self._components(terms, None)

@@ -27,9 +27,71 @@ from torch import Tensor
 
 from .action import compose, move_group, slot_matrix
 from .slots import Slot
+from .squares import SquareTables, squares_of
 from .symmetries import Group
 
-Work = dict[str, Tensor]
+
+class Work:
+    """Copies of the tensors that groups touch, moved as the sweeps go on.
+
+    Where only scalings act, tables of squares take their place. state: how the tensors move.
+    """
+
+    def __init__(self, groups: Sequence[Group], tensors: Mapping[str, Tensor], state: str) -> None:
+        self.state = state
+        self.tables = SquareTables(groups, tensors)
+        self.copies: dict[str, Tensor] = {}
+        dense = {s.tensor for g in groups if g.kind != "scale" for s in g.slots}
+        for name in {s.tensor for g in groups for s in g.slots}:
+            if name in tensors and name not in self.tables:
+                t = tensors[name].detach()
+                wide = torch.float64 if name in dense and t.device.type == "cpu" else torch.float32
+                self.copies[name] = t.to(torch.promote_types(t.dtype, wide), copy=True)
+
+    def norms(self, group: Group) -> dict[float, Tensor]:
+        """Squared norms of the units of a scaling, by charge."""
+        norms: dict[float, Tensor] = {}
+        for slot in group.slots:
+            if slot.tensor in self.tables:
+                n = self.tables.norms(slot)
+            elif slot.tensor in self.copies:
+                rows = slot_matrix(self.copies[slot.tensor], slot)
+                n = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64).square().cpu()
+            else:
+                continue
+            c = float(slot.rho)
+            norms[c] = norms[c] + n if c in norms else n
+        return norms
+
+    def grams(self, batch: Sequence[Group]) -> tuple[Tensor, Tensor]:
+        """sum P P' over the slots with rho = g, and over those with rho = g^-T."""
+        sides: dict[str, list[Tensor]] = {"g": [], "g^-T": []}
+        for group in batch:
+            for rho, stack in sides.items():
+                total = None
+                for slot in group.slots:
+                    if slot.rho == rho and slot.tensor in self.copies:
+                        p = slot_matrix(self.copies[slot.tensor], slot)
+                        gram = p @ p.mT
+                        total = gram if total is None else total + gram
+                if total is None:
+                    total = torch.zeros(group.size, group.size, dtype=torch.float64)
+                stack.append(total)
+        produced, consumed = (torch.stack(s).to("cpu", torch.float64) for s in sides.values())
+        return produced, consumed
+
+    def move(self, group: Group, element: Tensor) -> None:
+        move_group(self.copies, group, element, self.state)
+        if group.kind == "scale":
+            sign = -2.0 if self.state == "cotangent" else 2.0
+            for slot in group.slots:
+                if slot.tensor in self.tables:
+                    self.tables.scale(slot, element ** (sign * float(slot.rho)))
+
+    def total(self) -> float:
+        return squares_of(self.copies) + self.tables.total()
+
+
 #: What a solver says of a group: its element, or why there is none.
 Answer = Tensor | str
 Solver = Callable[[Sequence[Group], Work], list[Answer]]
@@ -63,10 +125,10 @@ def balance(
 
     def solve(batch: Sequence[Group], work: Work) -> list[Answer]:
         if batch[0].kind == "scale":
-            return [_smallest_scale(_norms(g, work), 1.0, powers_of_two) for g in batch]
-        return _geometric_means(*_grams(batch, work), floor)
+            return [_smallest_scale(work.norms(g), 1.0, powers_of_two) for g in batch]
+        return _geometric_means(*work.grams(batch), floor)
 
-    return _sweep(groups, _copies(groups, tensors), "point", solve, sweeps)
+    return _sweep(groups, Work(groups, tensors, "point"), solve, sweeps)
 
 
 def flat(
@@ -81,11 +143,11 @@ def flat(
 
     def solve(batch: Sequence[Group], work: Work) -> list[Answer]:
         if batch[0].kind == "scale":
-            return [_smallest_scale(_norms(g, work), -1.0, powers_of_two) for g in batch]
-        produced, consumed = _grams(batch, work)
+            return [_smallest_scale(work.norms(g), -1.0, powers_of_two) for g in batch]
+        produced, consumed = work.grams(batch)
         return _geometric_means(consumed, produced, floor)
 
-    return _sweep(groups, _copies(groups, gradients), "cotangent", solve, sweeps)
+    return _sweep(groups, Work(groups, gradients, "cotangent"), solve, sweeps)
 
 
 def gradient(
@@ -95,13 +157,13 @@ def gradient(
 
     def solve(batch: Sequence[Group], work: Work) -> list[Answer]:
         if batch[0].kind == "scale":
-            return [_steepest_scale(_norms(g, work), kappa) for g in batch]
-        produced, consumed = _grams(batch, work)
+            return [_steepest_scale(work.norms(g), kappa) for g in batch]
+        produced, consumed = work.grams(batch)
         values, vectors = torch.linalg.eigh(consumed - produced)
         stretch = torch.where(values > 0, kappa, 1.0 / kappa).to(values)
         return list(vectors * stretch.unsqueeze(-2) @ vectors.mT)
 
-    return _sweep(groups, _copies(groups, gradients), "cotangent", solve, 1)
+    return _sweep(groups, Work(groups, gradients, "cotangent"), solve, 1)
 
 
 def alternate(
@@ -113,7 +175,7 @@ def alternate(
     white on their rho = g side, those after it on the other; the free layer holds the whole
     spectrum of the product, and its inputs and outputs are orthonormal. Elements have c = 1.
     """
-    work = _copies(groups, tensors)
+    work = Work(groups, tensors, "point")
     elements: list[Tensor | None] = [None] * len(groups)
     reasons = ["alternating gauges are for pairs of matrices (GL)"] * len(groups)
     free, powers = [], []
@@ -122,13 +184,13 @@ def alternate(
         order = [(i, 1) for i in chain[:position]] + [(i, -1) for i in reversed(chain[position:])]
         fixed: set[str] = set()
         for i, side in order:
-            produced, consumed = _grams([groups[i]], work)
+            produced, consumed = work.grams([groups[i]])
             answer = _whiten((produced if side > 0 else consumed)[0], side, floor)
             if isinstance(answer, str):
                 reasons[i] = answer
                 continue
             elements[i], reasons[i] = answer, ""
-            move_group(work, groups[i], answer, "point")
+            work.move(groups[i], answer)
             wanted = "g" if side > 0 else "g^-T"
             fixed |= {s.tensor for s in groups[i].slots if s.rho == wanted}
         touched = {s.tensor for i in chain for s in groups[i].slots}
@@ -156,26 +218,20 @@ def kept_scales(
     destination: Destination, groups: Sequence[Group], tensors: Mapping[str, Tensor]
 ) -> list[float]:
     """Scales with which the free tensors are as large as the white ones on average."""
-    work = _copies(groups, tensors)
+    work = Work(groups, tensors, "point")
     for group, element in zip(groups, destination.elements, strict=True):
         if element is not None:
-            move_group(work, group, element, "point")
+            work.move(group, element)
     scales = []
     for free, powers in zip(destination.free, destination.powers, strict=True):
         if not powers:
             scales.append(1.0)
             continue
         size = sum(groups[i].size for i in powers) / len(powers)
-        squares = squares_of({name: work[name] for name in free})
+        squares = squares_of({n: work.copies[n] for n in free})
         m = len(powers)
         scales.append((squares / size) ** (m / (m + 1)) if squares > 0 else 1.0)
     return scales
-
-
-def squares_of(tensors: Mapping[str, Tensor]) -> float:
-    """The sum of squares of all entries, in double precision."""
-    norms = [torch.linalg.vector_norm(t.detach(), dtype=torch.float64) for t in tensors.values()]
-    return math.fsum(float(n) ** 2 for n in norms)
 
 
 # --- one group ------------------------------------------------------------------------------------
@@ -269,48 +325,7 @@ def _roots(gram: Tensor, floor: float = 1e-15, absent: float = 1.0) -> tuple[Ten
 # --- statistics and sweeps ------------------------------------------------------------------------
 
 
-def _norms(group: Group, work: Work) -> dict[float, Tensor]:
-    norms: dict[float, Tensor] = {}
-    for slot in group.slots:
-        if slot.tensor in work:
-            rows = slot_matrix(work[slot.tensor], slot)
-            n = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64).square().cpu()
-            c = float(slot.rho)
-            norms[c] = norms[c] + n if c in norms else n
-    return norms
-
-
-def _grams(batch: Sequence[Group], work: Work) -> tuple[Tensor, Tensor]:
-    sides: dict[str, list[Tensor]] = {"g": [], "g^-T": []}
-    for group in batch:
-        for rho, stack in sides.items():
-            total = None
-            for slot in group.slots:
-                if slot.rho == rho and slot.tensor in work:
-                    p = slot_matrix(work[slot.tensor], slot)
-                    gram = p @ p.mT
-                    total = gram if total is None else total + gram
-            if total is None:
-                total = torch.zeros(group.size, group.size, dtype=torch.float64)
-            stack.append(total)
-    return tuple(torch.stack(s).to("cpu", torch.float64) for s in sides.values())
-
-
-def _copies(groups: Sequence[Group], tensors: Mapping[str, Tensor]) -> Work:
-    """Working copies of the tensors that the groups touch; double where a Gram matrix is taken."""
-    work: Work = {}
-    dense = {s.tensor for g in groups if g.kind != "scale" for s in g.slots}
-    for name in {s.tensor for g in groups for s in g.slots}:
-        if name in tensors:
-            t = tensors[name].detach()
-            wide = torch.float64 if name in dense and t.device.type == "cpu" else torch.float32
-            work[name] = t.to(torch.promote_types(t.dtype, wide), copy=True)
-    return work
-
-
-def _sweep(
-    groups: Sequence[Group], work: Work, kind: str, solve: Solver, sweeps: int
-) -> Destination:
+def _sweep(groups: Sequence[Group], work: Work, solve: Solver, sweeps: int) -> Destination:
     elements: list[Tensor | None] = [None] * len(groups)
     reasons = ["isometries do not change a norm"] * len(groups)
     batches = _batches(groups)
@@ -324,12 +339,12 @@ def _sweep(
                         reasons[i] = answer
                     continue
                 reasons[i] = ""
-                move_group(work, groups[i], answer, kind)
+                work.move(groups[i], answer)
                 before = elements[i] if elements[i] is not None else groups[i].identity()
                 elements[i] = compose(groups[i], answer, before)
         if len(batches) == 1:
             break
-        before, squares = squares, squares_of(work)
+        before, squares = squares, work.total()
         if not squares < (1 - PROGRESS) * before:
             break
     return Destination(elements, reasons)

@@ -20,6 +20,7 @@ from .loss import Loss
 from .movables import Elements, Movables
 from .options import Options
 from .snapshot import Snapshot
+from .squares import squares_of
 from .transport import Refused
 from .usable import optimizer_groups
 
@@ -156,7 +157,7 @@ class Search:
         and one more value; a step is a sum of weighted gradients."""
         assert self.loss is not None
         before = self.certificate.loss_before
-        slope = sum(weight * closed_forms.squares_of(step) for weight, step in steps)
+        slope = sum(weight * squares_of(step) for weight, step in steps)
         if not slope > 0 or not before:
             return 1.0
         t = abs(before) / slope

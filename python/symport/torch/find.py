@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from .charges import Charges
 from .interpret import OUTPUT, Interpreter
+from .null_space import null_space_proposals
 from .probe import Probe
 from .proof import (
     NOETHER_TOLERANCE,
@@ -27,6 +28,8 @@ from .solve import Solution
 from .symmetries import Group, Refusal, Symmetries, unwrap
 
 _HALF = (torch.float16, torch.bfloat16)
+# Reasons that only follow from another one, or that need no explanation.
+_CONSEQUENCES = (OUTPUT, "sum over", "rows chosen", "slope of", "convolution over")
 _NORMS = ("rsqrt", "_fused_rms_norm", "linalg_vector_norm")
 
 
@@ -48,6 +51,16 @@ def find_symmetries(
 
     Throws ValueError for models and inputs on which it cannot work, with the reason.
     """
+    with torch.inference_mode(False), torch.enable_grad():
+        return _find(model, example_inputs, loss_fn, optimizer)
+
+
+def _find(
+    model: nn.Module,
+    example_inputs: Any,
+    loss_fn: Callable[..., Tensor] | None,
+    optimizer: torch.optim.Optimizer | str | None,
+) -> Symmetries:
     plain = unwrap(model)
     _check_model(plain)
     versions = _versions(plain)
@@ -78,7 +91,7 @@ def find_symmetries(
     return Symmetries(model, search.groups, search.refused, optimizer, drift)
 
 
-# Input -------------------------------------------------------------------------------------------------
+# Input ------------------------------------------------------------------------------------------
 
 
 def _check_model(model: nn.Module) -> None:
@@ -104,8 +117,8 @@ def _check_model(model: nn.Module) -> None:
             )
         if hasattr(tensor, "placements"):
             raise ValueError(
-                f"{name} is sharded (DTensor); search the model before it is sharded, save the gauge"
-                " file, and load it"
+                f"{name} is sharded (DTensor); search the model before it is sharded, save"
+                " the gauge file, and load it"
             )
     if not any(p.requires_grad for p in model.parameters()):
         raise ValueError(
@@ -179,7 +192,7 @@ def _check_outputs(outputs: list[Tensor]) -> None:
         )
 
 
-# Search ------------------------------------------------------------------------------------------------
+# Search -----------------------------------------------------------------------------------------
 
 
 class _Search:
@@ -209,8 +222,9 @@ class _Search:
         return self._samples
 
     def scalings(self, charges: Charges, solution: Solution) -> None:
-        proposals = propose(charges, solution)
         samples = self._prepare(charges)
+        proposals = propose(charges, solution)
+        proposals += null_space_proposals(charges, solution, samples)
         for proposal in proposals:
             if moves_nothing(proposal, samples[0].values):
                 continue
@@ -308,9 +322,11 @@ class _Search:
     ) -> None:
         notes = []
         if kind == "scale":
+            if why.startswith("found"):
+                notes.append(why)
             if all(isinstance(slot.rho, int) for slot in slots):
                 notes.append("bit-exact with powers of two")
-            if any(slot.shift for slot in slots):
+            if any(slot.tensor in self._probe.buffers for slot in slots):
                 notes.append("eval mode only")
             if any(slot.tensor in self._half for slot in slots):
                 notes.append("half precision: powers of two only")
@@ -331,16 +347,14 @@ class _Search:
             if variable.tensor is not None:
                 axes.setdefault((variable.tensor, variable.axis), []).append(number)
         told: set[tuple[str, str]] = set()
-        for (tensor, axis), numbers in axes.items():
-            if tensor.endswith("bias") or axis != 0:
-                continue
+        for (tensor, _), numbers in axes.items():
             stuck = [number for number in numbers if not solution.value(number)]
-            if not stuck:
+            if tensor.endswith("bias") or not stuck:
                 continue
             reason, where = solution.reason(stuck[0])
             module = tensor.rpartition(".")[0] or tensor
             key = (module, reason)
-            if reason in ("", OUTPUT) or reason.startswith(("sum over", "rows")) or key in told:
+            if not reason or reason.startswith(_CONSEQUENCES) or key in told:
                 continue
             told.add(key)
             at = f" (in {where})" if where and where not in (module, tensor) else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the rules over a recorded forward pass: parameters in, equations between their scales out."""
+"""Runs the rules over a recorded forward pass: parameters in, equations of their scales out."""
 
 from __future__ import annotations
 

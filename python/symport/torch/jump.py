@@ -17,12 +17,12 @@ from . import usable
 from .action import condition, is_power_of_two
 from .agreement import Agreement
 from .certificate import Certificate, GroupMove
-from .closed_forms import squares_of
 from .destinations import Search
 from .loss import Loss
 from .movables import Elements, Movables
 from .options import Options
 from .snapshot import Snapshot
+from .squares import squares_of
 from .symmetries import Symmetries
 from .transport import Refused
 
@@ -60,8 +60,6 @@ class Jump:
             )
             certificate.groups = self._moves(None, reasons, residuals)
             certificate.squared_norm_before = self._squared_norm()
-            if gradients is not None:
-                certificate.grad_sq_before = squares_of(gradients)
             trials = self.options.objective in ("decrease", "alternate") and loss is not None
             undo = self.movables.snapshot(everything=trials)
             search = Search(
@@ -80,10 +78,11 @@ class Jump:
             certificate.groups = self._moves(elements, notes, residuals)
             if all(e is None for e in elements):
                 raise Refused(_nothing(notes))
-            if gradients is not None:
-                moved = self.movables.moved_gradients(gradients, elements)
-                certificate.grad_sq_after = squares_of(moved)
+            if gradients is not None and gradient == "closure":
+                gradients = self.movables.moved_gradients(gradients, elements)
             self.movables.move(elements)
+            if gradients is not None:
+                certificate.grad_sq_after = squares_of(gradients)
             certificate.squared_norm_after = self._squared_norm()
             certificate.bit_exact = all(
                 g.powers_of_two for g in certificate.groups if g.moved
@@ -131,8 +130,10 @@ class Jump:
             gradients = {self.movables.names[p]: g for p, g in found.items()}
         elif loss is not None:
             certificate.loss_before = loss.value()
-        for name, gradient in (gradients or {}).items():
-            if name in self.movables.slots and not bool(torch.isfinite(gradient).all()):
+        if gradients is not None:
+            certificate.grad_sq_before = squares_of(gradients)
+            if not math.isfinite(certificate.grad_sq_before):
+                name = next(n for n, g in gradients.items() if not bool(torch.isfinite(g).all()))
                 failure = f"the gradient of {name} holds infinity or NaN"
         needed = self.options.objective in ("gradient", "flat", "decrease")
         if gradients is None and needed:
@@ -145,8 +146,7 @@ class Jump:
         self, certificate: Certificate, loss: Loss | None, undo: Snapshot, elements: Elements
     ) -> None:
         """Raises `Refused` if a tensor is no longer finite or the loss has changed."""
-        tensors = self.movables.tensors
-        finite = all(bool(torch.isfinite(tensors[n]).all()) for n in self.movables.slots)
+        finite = math.isfinite(squares_of(self.movables.buffers) + certificate.squared_norm_after)
         if not self._agreement.all(finite):
             raise Refused("a parameter would overflow")
         before = certificate.loss_before
@@ -222,7 +222,7 @@ class Jump:
 
 
 def _nothing(notes: Sequence[str]) -> str:
-    common = max(set(notes), key=list(notes).count, default="")
+    common = max(dict.fromkeys(notes), key=list(notes).count, default="")
     return f"nothing to move: {common}" if common else "nothing to move: the model has no groups"
 
 

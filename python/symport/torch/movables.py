@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from .action import move_slot
 from .slots import Representation, Slot, check_slot, transformed
 from .snapshot import Snapshot
 from .symmetries import Group, Symmetries, unwrap
@@ -41,10 +42,18 @@ class Movables:
                 self.names[p] = name
         self._entries: list[StateEntry] = []
         self._copies: list[dict[str, Tensor]] = []
+        # The elements that were moved last, with the inverses that were computed for them.
+        self._last: tuple[Elements, list[Representation | None]] | None = None
 
     @property
     def parameters(self) -> dict[str, Tensor]:
         return {n: t for n, t in self.tensors.items() if isinstance(t, nn.Parameter)}
+
+    @property
+    def buffers(self) -> dict[str, Tensor]:
+        """Those that the groups touch."""
+        parameters = self.parameters
+        return {n: self.tensors[n] for n in self.slots if n not in parameters}
 
     @property
     def half(self) -> bool:
@@ -133,8 +142,7 @@ class Movables:
         moved = dict(gradients)
         for name, gradient in gradients.items():
             if any(by[i] is not None for i, _ in self.slots.get(name, ())):
-                moved[name] = gradient.clone()
-                self._move(name, moved[name], "cotangent", by)
+                moved[name] = self._moved(name, gradient, "cotangent", by)
         return moved
 
     def gives_back(self, elements: Elements, before: Snapshot) -> bool:
@@ -147,8 +155,8 @@ class Movables:
         )
         for name, uses in self.slots.items():
             if any(back[i] is not None for i, _ in uses):
-                copy = self.tensors[name].detach().clone()
-                self._move(name, copy, "point", back)
+                tensor = self.tensors[name].detach()
+                copy = self._moved(name, tensor, "point", back)
                 if not torch.equal(copy, before.value(self.tensors[name])):
                     return False
         return True
@@ -177,20 +185,34 @@ class Movables:
         return notes
 
     def _representations(self, elements: Elements) -> list[Representation | None]:
-        return [
-            None if e is None else Representation(g.kind, e)
-            for g, e in zip(self.groups, elements, strict=True)
-        ]
+        if self._last is None or self._last[0] is not elements:
+            by = [
+                None if e is None else Representation(g.kind, e)
+                for g, e in zip(self.groups, elements, strict=True)
+            ]
+            self._last = (elements, by)
+        return self._last[1]
 
-    @torch.no_grad()
+    def _moved(
+        self, name: str, tensor: Tensor, state: str, by: Sequence[Representation | None]
+    ) -> Tensor:
+        """A moved copy."""
+        uses = [(by[i], slot) for i, slot in self.slots[name] if by[i] is not None]
+        if all(slot.stop - slot.start == tensor.shape[slot.axis] for _, slot in uses):
+            for representation, slot in uses:
+                tensor = transformed(slot, tensor, representation, state)
+            return tensor
+        copy = tensor.clone()
+        self._move(name, copy, state, by)
+        return copy
+
     def _move(
         self, name: str, tensor: Tensor, state: str, by: Sequence[Representation | None]
     ) -> None:
         for i, slot in self.slots.get(name, ()):
             representation = by[i]
             if representation is not None:
-                part = tensor.narrow(slot.axis, slot.start, slot.stop - slot.start)
-                part.copy_(transformed(slot, tensor, representation, state))
+                move_slot(slot, tensor, representation, state)
 
 
 def _named_tensors(model: nn.Module) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -48,6 +48,11 @@ class _DoublePrecision(TorchFunctionMode):
             return _batch_norm(x, mean, variance, weight, bias, eps=eps)
         if self._explicit and func is nn.functional.batch_norm:
             return _batch_norm(*args, **kwargs)
+        if self._explicit and func is nn.functional.embedding:
+            # A padding index only hides a part of the gradient.
+            kwargs = dict(zip(("input", "weight", "padding_idx"), args[:3], strict=False)) | kwargs
+            kwargs["padding_idx"] = None
+            args = ()
         return func(*args, **kwargs)
 
 
@@ -91,6 +96,12 @@ def _double_by_default() -> Iterator[None]:
         yield
     finally:
         torch.set_default_dtype(before)
+
+
+def _without_compiler() -> AbstractContextManager[Any]:
+    """Compiled parts of the model run in eager mode (PyTorch 2.6 and later)."""
+    set_stance = getattr(torch.compiler, "set_stance", None)
+    return nullcontext() if set_stance is None else set_stance("force_eager")
 
 
 class Probe:
@@ -196,6 +207,7 @@ class Probe:
             torch.random.fork_rng(devices=list(dict.fromkeys(devices))),
             torch.inference_mode(False),
             torch.enable_grad(),
+            _without_compiler(),
             _double_by_default(),
         ):
             torch.manual_seed(0)
@@ -222,8 +234,8 @@ class Probe:
             return self._tensors()
 
     def gradients(self, names: list[str], seed: int) -> dict[str, Tensor]:
-        """Gradient of the sum of outputs times random numbers, with respect to parameters and running
-        statistics."""
+        """Gradient of the sum of outputs times random numbers, with respect to parameters and
+        running statistics."""
         leaves = {name: self.parameters.get(name, self.buffers.get(name)) for name in names}
         wanted = {name: leaf for name, leaf in leaves.items() if leaf is not None}
         flags = {name: leaf.requires_grad for name, leaf in wanted.items()}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Proof of proposed groups on randomised copies in double precision.
 
-Noether: the output S, weighted by random numbers, is unchanged to first order by the Lie algebra of the
-group if and only if, with C_s = G P^T along the slot's axis (G = dS/dP),
+Noether: the output S, weighted by random numbers, is unchanged to first order by the Lie algebra
+of the group if and only if, with C_s = G P^T along the slot's axis (G = dS/dP),
 
-    sum over rho = g of C_s  -  sum over rho = g^-T of C_s^T  = 0   (its diagonal, its antisymmetric part)
+    sum over rho = g of C_s  -  sum over rho = g^-T of C_s^T  = 0
 
-for scalings with charges c: the sum of c_s diag(C_s) is zero. Then a finite random element must leave the
-output unchanged.
+for gl; its antisymmetric part for orthogonal groups; for scalings with charges c the sum of c_s
+diag(C_s) is zero. Then a finite random element must leave the output unchanged.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class Sample:
             part = part.movedim(slot.axis, 0).reshape(slot.size, -1)
             pair.append(part)
         return pair[0], pair[1]
+
+    def diagonal(self, slot: Slot) -> Tensor:
+        """The sum of P * G over each index."""
+        p, g = self._along(slot)
+        return (p * g).sum(1).cpu()
 
     def scale_residual(self, slots: Sequence[Slot]) -> tuple[float, float]:
         """Largest relative residual over the indices, and the size of the terms."""
@@ -131,8 +136,8 @@ def _relative_change(before: list[Tensor], after: list[Tensor]) -> float:
 
 
 def finite_change(probe: Probe, groups: Sequence[Group], seed: int) -> float:
-    """Largest relative change of the outputs by a random element of all groups at once, at the probe's
-    present parameters, which are restored."""
+    """Largest relative change of the outputs by a random element of all groups at once, at the
+    probe's present parameters, which are restored."""
     symmetries = Symmetries(probe.model, groups)
     generator = torch.Generator().manual_seed(seed)
     element = [

@@ -26,13 +26,13 @@ Run = tuple[str, int, Number, int, int, float]
 """tensor, axis, charge, first index, length, shift"""
 
 
-def _normalised(charges: list[Number]) -> Number:
-    """The factor that makes the charges small integers, the first one positive."""
+def _normalised(charges: list[Number], first: int) -> Number:
+    """The factor that makes the charges small integers, the one numbered first positive."""
     fractions = [Fraction(c) for c in charges]
     denominator = math.lcm(*[f.denominator for f in fractions])
     numerator = math.gcd(*[int(f * denominator) for f in fractions])
     factor = Fraction(denominator, numerator)
-    return factor if fractions[0] > 0 else -factor
+    return factor if fractions[first] > 0 else -factor
 
 
 def _runs(entries: list[tuple[str, int, int, Number, float]]) -> list[Run]:
@@ -67,7 +67,9 @@ def propose(charges: Charges, solution: Solution) -> list[Proposal]:
     order: list[list[list[Run]]] = []
     reasons: dict[int, str] = {}
     for free, places in entries.items():
-        factor = _normalised([place[3] for place in places])
+        # The first output axis scales up: groups read from producers to consumers.
+        first = next((n for n, place in enumerate(places) if place[1] == 0), 0)
+        factor = _normalised([place[3] for place in places], first)
         if charges.modulus:
             factor = 1
         places = [(t, a, i, _integer(c * factor), s) for t, a, i, c, s in places]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Records one eager forward pass as a list of ATen operations.
 
-Below autograd every convenience function is already split into a few dozen elementary operations, so the
-rules of the search (rules.py) need to know only those.
+Below autograd every convenience function is already split into a few dozen elementary operations,
+so the rules of the search (rules.py) need to know only those.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Key = tuple[int, int, tuple[int, ...], tuple[int, ...], torch.dtype]
 
 
 def key_of(tensor: Tensor) -> Key:
-    """Tensors with the same memory and geometry are the same value, whatever Python object holds them."""
+    """Tensors with the same memory and geometry are the same value, in whatever object."""
     return (
         tensor.untyped_storage()._cdata,
         tensor.storage_offset(),
@@ -51,7 +51,7 @@ class Operation:
 
 
 class Recorder(TorchDispatchMode):
-    """Keeps every tensor of the pass alive, so that memory is not used twice and keys stay unique."""
+    """Keeps every tensor of the pass alive: memory is not used twice, so keys stay unique."""
 
     def __init__(self) -> None:
         super().__init__()

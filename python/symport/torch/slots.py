@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Slots: the places of a model's tensors on which a symmetry group acts.
 
-A symmetry is a group together with slots; the slot (P, k, [a, b), rho) says that the range [a, b) of
-axis k of tensor P transforms by rho(g), from the left on that axis:
+A symmetry is a group together with slots; the slot (P, k, [a, b), rho) says that the range [a, b)
+of axis k of tensor P transforms by rho(g), from the left on that axis:
 
     P' = rho(g) x_k P              parameters, copies of them (points), tangent vectors
     G' = rho(g)^-T x_k G           gradients, momentum (cotangent vectors)
@@ -37,7 +37,7 @@ STATES: tuple[str, ...] = (
     "point",  # copies of the parameters: EMA, SWA, slow weights
     "tangent",  # differences of parameters
     "cotangent",  # gradients and their averages
-    "squared_cotangent",  # second moments of gradients (dense groups: entries taken as uncorrelated)
+    "squared_cotangent",  # second moments of gradients (dense: entries taken as uncorrelated)
     "absolute_cotangent",  # largest absolute gradients (Adamax)
     "squared_tangent",  # Adadelta's acc_delta
     "absolute_tangent",  # Rprop's step sizes
@@ -49,8 +49,8 @@ STATES: tuple[str, ...] = (
 class Slot:
     """The range [start, stop) of one axis of a named parameter or buffer, and how it transforms.
 
-    rho: a number c for scale and sign groups (the entries are multiplied by s**c); "g" or "g^-T" for
-    gl and orthogonal groups; "g" for permutations.
+    rho: a number c for scale and sign groups (the entries are multiplied by s**c); "g" or "g^-T"
+    for gl and orthogonal groups; "g" for permutations.
     shift: the action is P -> rho (P + shift) - shift; the running variance of a batch norm has its
     epsilon here, since the layer divides by sqrt(v + epsilon).
     """
@@ -189,7 +189,8 @@ def transformed(slot: Slot, tensor: Tensor, representation: Representation, stat
         factor = factor.repeat_interleave(slot.repeat).view(shape)
         wide = part.to(dtype)
         if slot.shift and state == "point":
-            # In the tensor's own precision: batch norm adds epsilon in it, so powers of two stay exact.
+            # In the tensor's own precision, in which batch norm adds epsilon: powers of two
+            # stay exact.
             return ((wide + slot.shift) * factor - slot.shift).to(tensor.dtype)
         return (wide * factor).to(tensor.dtype)
     # Dense matrices: products in double precision where the device has it, one rounding at the end.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Solves the equations of charges.py by substitution, shortest equations first, so that the solutions
-stay sparse: each free unknown moves as few parameters as possible."""
+"""Solves the equations of charges.py by substitution, shortest equations first, so that the
+solutions stay sparse: each free unknown moves as few parameters as possible."""
 
 from __future__ import annotations
 
@@ -106,12 +106,25 @@ class Solution:
                     progress = True
                 else:
                     later.append((form, why))
-            if not progress and later:
-                later.sort(key=lambda entry: len(entry[0]))
-                form, why = later.pop(0)
+            if not progress:
+                later = self._one_round_of_long_equations(later, shift)
+            pending = later
+
+    def _one_round_of_long_equations(
+        self, equations: list[tuple[dict[int, Number], tuple[str, str]]], shift: list[float]
+    ) -> list[tuple[dict[int, Number], tuple[str, str]]]:
+        """Replaces the unknown that moves the fewest tensors, in equations that share none with an
+        equation used before in this round; the others may have become short."""
+        touched: set[int] = set()
+        later = []
+        for form, why in sorted(equations, key=lambda entry: len(entry[0])):
+            if touched.isdisjoint(form):
                 pivot = min(form, key=lambda v: (self._members[v] or 10**9, shift[v] > 0, -v))
                 self._eliminate(form, pivot, why)
-            pending = later
+            else:
+                later.append((form, why))
+            touched.update(form)
+        return later
 
 
 def _divided(numerator: Number, denominator: Number) -> Number:

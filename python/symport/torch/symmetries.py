@@ -19,8 +19,8 @@ from .table import format_table
 FILE_VERSION = 1
 
 Element = list[Tensor]
-"""One tensor per group, float64 (permutations: int64) on the CPU: a vector for scale and sign, a matrix
-for gl and orthogonal, a vector of indices for permutation."""
+"""One tensor per group, float64 (permutations: int64) on the CPU: a vector for scale and sign, a
+matrix for gl and orthogonal, a vector of indices for permutation."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Symmetries:
         named.update(model.named_parameters(remove_duplicate=False))
         return named
 
-    # Elements -----------------------------------------------------------------------------------------
+    # Elements -----------------------------------------------------------------------------------
 
     def identity(self) -> Element:
         return [group.identity() for group in self.groups]
@@ -197,10 +197,10 @@ class Symmetries:
         return [group.inverse(g) for group, g in zip(self.groups, element, strict=True)]
 
     def powers_of_two(self, element: Sequence[Tensor]) -> Element:
-        """The nearest element made of powers of two, whose action is exact in binary floating point.
+        """The nearest element made of powers of two, whose action is exact in binary numbers.
 
-        Scales are rounded in the logarithm; of a gl element only the rounded lengths of its rows stay,
-        as a diagonal matrix; orthogonal elements become the identity.
+        Scales are rounded in the logarithm; of a gl element only the rounded lengths of its rows
+        stay, as a diagonal matrix; orthogonal elements become the identity.
         """
         self._check(element)
         rounded = []
@@ -223,7 +223,7 @@ class Symmetries:
         for group, g in zip(self.groups, element, strict=True):
             check_element(group.kind, group.size, g)
 
-    # Action -------------------------------------------------------------------------------------------
+    # Action -------------------------------------------------------------------------------------
 
     def act(self, element: Sequence[Tensor]) -> None:
         """Moves the model's parameters and buffers in place; their memory stays where it is."""
@@ -234,8 +234,8 @@ class Symmetries:
     ) -> None:
         """Moves tensors that belong to the model's parameters, in place, by their kind of state.
 
-        tensors: name of the parameter -> tensor of the same shape (gradients, moments, copies of the
-        weights); names without a tensor, or with None, are left out. state: one of STATES.
+        tensors: name of the parameter -> tensor of the same shape (gradients, moments, copies of
+        the weights); names without a tensor, or with None, are left out. state: one of STATES.
         Nothing is changed if any tensor does not fit. Tied names must hold the same tensor.
         """
         if state not in STATES:
@@ -259,7 +259,7 @@ class Symmetries:
                         part = tensor.narrow(slot.axis, slot.start, slot.stop - slot.start)
                         part.copy_(transformed(slot, tensor, representation, state))
 
-    # Files and text -----------------------------------------------------------------------------------
+    # Files and text -----------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the gauge file: JSON with the groups and their slots."""

@@ -11,8 +11,8 @@ import torch
 if TYPE_CHECKING:
     from .symmetries import Group, Refusal
 
-# An optimizer that is equivariant under a group takes the same steps after a teleport: it does not feel
-# the group. Signs and permutations are felt by none of them.
+# An optimizer that is equivariant under a group takes the same steps after a teleport: it does
+# not feel the group. Signs and permutations are felt by none of them.
 _FEELS_SCALE_AND_GL = ("SGD", "Muon", "Shampoo", "SOAP")
 _FEELS_ORTHOGONAL_TOO = (
     "Adam",
@@ -39,8 +39,8 @@ def optimizer_name(optimizer: torch.optim.Optimizer | str | None) -> str | None:
 
 
 def feels(kind: str, optimizer: torch.optim.Optimizer | str | None) -> str:
-    """Whether the optimizer's path changes by a teleport along a group of this kind: "yes", "no", or
-    "?" for an optimizer that is not known."""
+    """Whether the optimizer's path changes by a teleport along a group of this kind: "yes", "no",
+    or "?" for an optimizer that is not known."""
     if kind in ("sign", "permutation"):
         return "no"
     name = optimizer_name(optimizer)

@@ -110,9 +110,9 @@ def noether_residual(
         if p.dtype in HALF:
             p, g = p.float(), g.float()
         if group.kind == "scale":
-            terms = float(slot.rho) * p * g
-            term = terms.sum(1, dtype=torch.float64).cpu()
-            size = size + terms.abs().sum(1, dtype=torch.float64).cpu()
+            terms = p * g
+            term = float(slot.rho) * terms.sum(1).to("cpu", torch.float64)
+            size = size + abs(float(slot.rho)) * terms.abs_().sum(1).to("cpu", torch.float64)
         else:
             term = (g @ p.mT if slot.rho == "g" else -(p @ g.mT)).to("cpu", torch.float64)
             size = (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small models of every architecture that the symmetry search must understand.
 
-B samples, T tokens, D width, H heads. Every class takes plain numbers and makes its own example input
-with `example(batch)`.
+B samples, T tokens, D width, H heads. Every class takes plain numbers and makes its own example
+input with `example(batch)`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class MLP(nn.Sequential):
 
 
 class VGG(nn.Module):
-    """conv - relu - maxpool - conv - relu - avgpool - flatten - linear - dropout - relu - linear."""
+    """Two convolutions with max and average pooling, flatten, two linear layers with dropout."""
 
     def __init__(self, width: int = 6, classes: int = 5, dropout: float = 0.0) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class BasicBlock(nn.Module):
 
 
 class ResNet(nn.Module):
-    """ResNet(64, (2, 2, 2, 2), 1000) is ResNet-18 without the first pooling: 11.2 million weights."""
+    """ResNet(64, (2, 2, 2, 2), 1000) is ResNet-18 without the first pooling."""
 
     def __init__(
         self, width: int = 4, blocks: tuple[int, ...] = (2, 1), classes: int = 5, image: int = 8
@@ -356,6 +356,48 @@ class LoRALinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.base(x) + self.scaling * F.linear(F.linear(x, self.lora_A), self.lora_B)
+
+
+class PeftLinear(nn.Module):
+    """The structure of peft's lora.Linear: adapters by name, dropout on the input of A."""
+
+    def __init__(self, base: nn.Linear, ranks: dict[str, int], dropout: float = 0.1) -> None:
+        super().__init__()
+        self.base_layer = base.requires_grad_(False)
+        self.lora_dropout = nn.ModuleDict({name: nn.Dropout(dropout) for name in ranks})
+        self.lora_A = nn.ModuleDict(
+            {name: nn.Linear(base.in_features, r, bias=False) for name, r in ranks.items()}
+        )
+        self.lora_B = nn.ModuleDict(
+            {name: nn.Linear(r, base.out_features, bias=False) for name, r in ranks.items()}
+        )
+        self.scaling = {name: 2.0 / r for name, r in ranks.items()}
+        self.active_adapters = list(ranks)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result = self.base_layer(x)
+        for name in self.active_adapters:
+            y = self.lora_B[name](self.lora_A[name](self.lora_dropout[name](x)))
+            result = result + y * self.scaling[name]
+        return result
+
+
+class PeftEmbedding(nn.Module):
+    """The structure of peft's lora.Embedding: factors are kept transposed."""
+
+    def __init__(self, base: nn.Embedding, rank: int) -> None:
+        super().__init__()
+        self.base_layer = base.requires_grad_(False)
+        self.lora_embedding_A = nn.ParameterDict(
+            {"default": nn.Parameter(torch.randn(rank, base.num_embeddings))}
+        )
+        self.lora_embedding_B = nn.ParameterDict(
+            {"default": nn.Parameter(torch.randn(base.embedding_dim, rank))}
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        after = F.embedding(x, self.lora_embedding_A["default"].T)
+        return self.base_layer(x) + after @ self.lora_embedding_B["default"].T
 
 
 def add_lora(model: nn.Module, rank: int = 3, only: tuple[str, ...] = ()) -> nn.Module:

@@ -6,9 +6,10 @@ from copy import deepcopy
 
 import pytest
 import torch
+from torch import nn
+
 from symport.torch import Group, Slot, Symmetries
 from symport.torch.table import feels
-from torch import nn
 
 
 @pytest.fixture(autouse=True)

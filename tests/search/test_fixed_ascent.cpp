@@ -18,7 +18,7 @@ namespace {
 
 using testing::distance;
 
-constexpr CriterionOptions gradient_norm{.objective = ObjectiveKind::gradient_norm};
+const CriterionOptions gradient_norm{.objective = ObjectiveKind::gradient_norm};
 
 /// x(theta) on Booth's orbit and |dL/dx|^2 there, for dual numbers: the paper's formulas.
 struct BoothCircle {

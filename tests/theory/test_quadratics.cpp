@@ -14,7 +14,7 @@ namespace {
 
 using testing::distance, testing::numbers_at;
 
-constexpr CriterionOptions gradient_norm{.objective = ObjectiveKind::gradient_norm};
+const CriterionOptions gradient_norm{.objective = ObjectiveKind::gradient_norm};
 
 /// w teleported to the greatest gradient of its level set.
 Vector teleported(const Quadratic& quadratic, const OrthogonalSymmetry& symmetry, Vector w) {

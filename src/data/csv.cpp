@@ -189,10 +189,9 @@ std::vector<Index> numbered_classes(const CsvTable& table, Index column, const s
     const double value = table.values(i, column);
     if (value < 0 || value > largest || value != std::floor(value)) {
       const std::string name = table.columns[static_cast<std::size_t>(column)];
-      throw InvalidArgument(line_of(file, i),
-                            fmt::format("{} in column {}", value, detail::quoted(name)),
-                            range.count > 0 ? fmt::format("a class, 0 to {}", range.count - 1)
-                                            : "a class, 0, 1, ..., or a word");
+      throw InvalidArgument(
+          line_of(file, i), fmt::format("{} in column {}", value, detail::quoted(name)),
+          fmt::format("a class, 0 to {}{}", range.largest(), range.count > 0 ? "" : ", or a word"));
     }
     classes.push_back(static_cast<Index>(value));
   }

@@ -22,9 +22,9 @@ std::string file_of(const std::string& header, std::size_t bytes, std::uint64_t 
   return text + header + std::string(bytes, '\1');
 }
 
-/// Written by the Python package safetensors 0.6: save_file({"a": float32 [[1, 2]], "b": int64
-/// [3]}, metadata={"k": "v"}).
-const std::string from_python = [] {
+/// In the documented layout: metadata, "b" int64 [3], and "a" float32 [[1, 2]], in another order
+/// than their names'.
+const std::string by_hand = [] {
   std::string text =
       file_of(R"({"__metadata__":{"k":"v"},"b":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
               R"("a":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]}})",
@@ -36,8 +36,8 @@ const std::string from_python = [] {
   return text;
 }();
 
-TEST(Safetensors, ReadsWhatPythonWrites) {
-  const Safetensors file = Safetensors::parse(from_python, "f");
+TEST(Safetensors, ReadsTheDocumentedLayout) {
+  const Safetensors file = Safetensors::parse(by_hand, "f");
   ASSERT_EQ(file.tensors().size(), 2u);
   const Safetensors::Tensor& a = file.tensors().at("a");
   EXPECT_EQ(a.dtype, "F32");
@@ -50,8 +50,8 @@ TEST(Safetensors, ReadsWhatPythonWrites) {
 
 TEST(Safetensors, WritesEveryByteBack) {
   const test::TemporaryDirectory directory;
-  Safetensors::parse(from_python, "f").write(directory / "f.safetensors");
-  EXPECT_EQ(Safetensors::read(directory / "f.safetensors").file(), from_python);
+  Safetensors::parse(by_hand, "f").write(directory / "f.safetensors");
+  EXPECT_EQ(Safetensors::read(directory / "f.safetensors").file(), by_hand);
 }
 
 TEST(Safetensors, HoldsArraysInCOrder) {

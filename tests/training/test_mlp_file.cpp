@@ -56,7 +56,7 @@ TEST(MlpFile, RefusesWhatIsNoNetworkAndParametersOfAnother) {
 
 TEST(SampleTargets, AreTheClassesOrElseTheValues) {
   SampleSet<double> set{Matrix::Ones(2, 3), {2, 0, 1}, {}};
-  EXPECT_EQ(targets_of(set).classes, (std::vector<int>{2, 0, 1}));
+  EXPECT_EQ(targets_of(set).classes, (std::vector<Index>{2, 0, 1}));
   set = {Matrix::Ones(2, 3), {}, Matrix::Constant(1, 3, 4.0)};
   EXPECT_FALSE(targets_of(set).categorical());
   EXPECT_EQ(targets_of(set).values, set.Y);

@@ -54,7 +54,7 @@ TEST_F(DataCacheTest, ReadsImagesAndTables) {
   Targets<float> targets;
   both->test->source->load(std::vector<Index>{0}, X, targets);
   EXPECT_EQ(X, (MatrixOf<float>{{'x' / 255.0f}, {'y' / 255.0f}}));
-  EXPECT_EQ(targets.classes, std::vector<int>{2});
+  EXPECT_EQ(targets.classes, std::vector<Index>{2});
   EXPECT_FALSE(cache_.open<double>(idx("one", false), {})->test);
 
   const auto table =

@@ -33,7 +33,7 @@ int main(int count, char** words) {
   symport::keep_freed_memory();
   symport::cli::prepare_standard_streams();
   require_address_space();
-  symport::cli::watch_for_interruption();
+  symport::cli::watch_for_interruption(symport::cli::exit_interrupted);
   return symport::cli::run_program(std::vector<std::string>(words + (count > 0), words + count),
                                    symport::cli::all_commands());
 }

@@ -97,8 +97,8 @@ TEST(TeleportGauge, SaysWhatIsWrongWithItsInput) {
     std::string message;
   } cases[] = {
       {with(damaged, files.gauge, {}), damaged + ": found a header of"},
-      {with(files.directory / "none.safetensors", files.gauge, {}), "No such file"},
-      {with(files.weights, files.directory / "none.json", {}), "No such file"},
+      {with(files.directory / "none.safetensors", files.gauge, {}), "no such file"},
+      {with(files.weights, files.directory / "none.json", {}), "no such file"},
       {with(files.weights, other, {}), other + ", group 0: found no key 'size'"},
       {with(files.directory / "model.bin", files.gauge, {}), ".safetensors or .npz"},
       {with(files.weights, files.gauge, {"--objective", "decrement"}), "balance, orthonormal"},

@@ -97,7 +97,7 @@ before(async () => {
 });
 
 test("says what one should see and whether it was seen", async () => {
-  assert.match(await page.locator(".whole").textContent(), /as expected\s+It goes straight. 1 of the 1/);
+  assert.match(await page.locator(".whole").textContent(), /as expected\s+To be seen: It goes straight. Found with 1 seed: 1 of the 1 expected/);
   assert.equal(await page.locator(".whole .badge").textContent(), "as expected");
   const [row] = await downloadTable(page, "expected");
   const last = (run) => Number(readTrace(`out/trajectory/${run}-0`).at(-1).loss);

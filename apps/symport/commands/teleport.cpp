@@ -139,11 +139,12 @@ Command teleport_command() {
           "smallest squared norm, or orthonormal, producers with orthonormal rows.",
       .examples =
           "symport teleport --weights W.npz --batch B.npz --activation relu --loss cross_entropy "
-          "--lr 0.01 --out V.npz\n"
-          "symport teleport --weights run/model.npz --batch B.npz --symmetry gl --lr auto --check "
-          "TEST.npz --out V.npz\n"
-          "symport teleport --weights model.safetensors --gauge gauge.json --objective balance "
-          "--out balanced.safetensors",
+          "\\\n"
+          "                 --lr 0.01 --out V.npz\n"
+          "symport teleport --weights run/model.npz --batch B.npz --symmetry gl --lr auto \\\n"
+          "                 --check TEST.npz --out V.npz\n"
+          "symport teleport --weights model.safetensors --gauge gauge.json --objective balance \\\n"
+          "                 --out balanced.safetensors",
       .options = options(),
       .run = run_teleport};
 }

@@ -3,9 +3,9 @@
 
 namespace symport::cli {
 
-/// From now on SIGINT, SIGTERM and SIGHUP end the program with exit code 130: at once, or as a
+/// From now on SIGINT, SIGTERM and SIGHUP end the program with this exit code: at once, or as a
 /// `GracefulStop` says. Signals that are ignored already (nohup) stay so.
-void watch_for_interruption();
+void watch_for_interruption(int exit_code_of_interrupted);
 
 /// While one lives, the first such signal only asks to stop (`interrupted()`), and the second ends
 /// the program. For work that asks often, and for writing results: everything else, which would

@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterable
 
 import numpy as np
-
 import torch
 from torch import Tensor
 

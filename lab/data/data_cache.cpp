@@ -51,6 +51,11 @@ Samples<Scalar> samples_of(SampleSet<Scalar> set) {
           std::move(classes), std::move(set.class_names)};
 }
 
+DataCache::Key DataCache::key_of(const std::string& name, const DataOptions& options) {
+  return {absolute_data_name(name), options.label.value_or(""), options.target.value_or(""),
+          options.data_dir.value_or(""), join(options.class_names, "\n")};
+}
+
 template <>
 DataCache::Sets<float>& DataCache::sets<float>() {
   return in_float_;
@@ -67,9 +72,7 @@ std::shared_ptr<const DataSet<Scalar>> DataCache::open(const std::string& name,
   const DataSource source = parse_data_source(name, option);
   require_label_fits(source, options);
   const std::scoped_lock lock(guard_);
-  std::shared_ptr<const DataSet<Scalar>>& set = sets<Scalar>()[{
-      absolute_data_name(name), options.label.value_or(""), options.target.value_or(""),
-      options.data_dir.value_or(""), join(options.class_names, "\n")}];
+  std::shared_ptr<const DataSet<Scalar>>& set = sets<Scalar>()[key_of(name, options)];
   if (!set) {
     set = std::make_shared<DataSet<Scalar>>(read_set<Scalar>(source, options, option));
     ++reads_;
@@ -80,7 +83,7 @@ std::shared_ptr<const DataSet<Scalar>> DataCache::open(const std::string& name,
 template <Real Scalar>
 void DataCache::put(const std::string& name, SampleSet<Scalar> samples) {
   const std::scoped_lock lock(guard_);
-  sets<Scalar>()[{absolute_data_name(name), "", ""}] =
+  sets<Scalar>()[key_of(name, {})] =
       std::make_shared<DataSet<Scalar>>(DataSet<Scalar>{samples_of(std::move(samples))});
 }
 

@@ -50,8 +50,10 @@ class DataCache {
   std::size_t reads() const;
 
  private:
+  using Key = std::vector<std::string>;
+  static Key key_of(const std::string& name, const DataOptions& options);
   template <Real Scalar>
-  using Sets = std::map<std::vector<std::string>, std::shared_ptr<const DataSet<Scalar>>>;
+  using Sets = std::map<Key, std::shared_ptr<const DataSet<Scalar>>>;
   template <Real Scalar>
   Sets<Scalar>& sets();
 

@@ -66,21 +66,23 @@ def teleport(
     X: ArrayLike,
     Y: ArrayLike,
     *,
-    activation: str = "leaky_relu",
-    loss: str | None = None,
-    lr: float | None = None,
-    symmetry: str = "gl",
+    activation: str,
+    loss: str,
+    lr: float | str,
+    symmetry: str | None = None,
     search: str = "auto",
     **options: Any,
 ) -> Certificate:
     """Moves the weights, in place, along a symmetry of the loss on (X, Y).
 
-    The loss stays; the next steps of gradient descent at the rate `lr` (None: at the best length of
-    each) gain more. A refused teleport leaves every bit of the weights as it was, and the
-    certificate says why.
+    The loss stays, on all data or on these samples (`gl`): the certificate has the scope. The next
+    steps of gradient descent at the rate `lr` ("auto": at the best length of each) gain more. A
+    refused teleport leaves every bit of the weights as it was, and the certificate says why.
+    Compare its `loss_before` with your own number: a wrong activation destroys the network.
 
-    `symmetry` is gl, rescale, linear_gl, permutation, sign_flip, ...; `activation`, `loss`,
-    `search` and the other options are those of ``symport teleport``, with underscores:
+    `symmetry` is rescale, gl, linear_gl, permutation, sign_flip, ... (None: rescale where the
+    activation allows it, otherwise gl); `activation`, `loss`, `search` and the other options are
+    those of ``symport teleport``, with underscores:
     `objective`, `kappa`, `search_steps`, `allow_partial_batch`, `seed`, `threads`, ...
     """
     named = _named(weights)

@@ -13,6 +13,8 @@ import pytest
 
 import symport
 
+SQUARES = {"activation": "leaky_relu", "loss": "half_sum_squares", "lr": 1e-3}
+
 
 def problem(seed=0, samples=4, dtype=np.float64, biases=False):
     rng = np.random.default_rng(seed)
@@ -47,7 +49,7 @@ def test_a_teleport_keeps_the_loss_and_moves_the_weights_in_place(symmetry, bias
     weights, X, Y = problem(biases=biases)
     before = {name: array.copy() for name, array in weights.items()}
     arrays = dict(weights)
-    certificate = symport.teleport(weights, X, Y, lr=1e-3, symmetry=symmetry)
+    certificate = symport.teleport(weights, X, Y, **SQUARES, symmetry=symmetry)
     assert certificate.accepted, certificate
     assert certificate.loss_before == pytest.approx(half_squares(before, X, Y), rel=1e-12)
     assert certificate.loss_after == pytest.approx(half_squares(weights, X, Y), rel=1e-12)
@@ -60,7 +62,7 @@ def test_a_teleport_keeps_the_loss_and_moves_the_weights_in_place(symmetry, bias
 def test_a_refused_teleport_leaves_every_bit():
     weights, X, Y = problem(samples=9)  # more samples than the first layer has inputs
     before = {name: array.copy() for name, array in weights.items()}
-    certificate = symport.teleport(weights, X, Y, symmetry="gl")
+    certificate = symport.teleport(weights, X, Y, **SQUARES, symmetry="gl")
     assert not certificate.accepted
     assert "9 samples have rank 5" in certificate.reason
     assert all(np.array_equal(before[name], weights[name]) for name in weights)
@@ -69,7 +71,7 @@ def test_a_refused_teleport_leaves_every_bit():
 def test_weights_may_be_a_list_and_single_precision():
     weights, X, Y = problem(dtype=np.float32)
     listed = list(weights.values())
-    certificate = symport.teleport(listed, X, Y, lr=1e-3, symmetry="rescale", kappa=2)
+    certificate = symport.teleport(listed, X, Y, **SQUARES, symmetry="rescale", kappa=2)
     assert certificate.accepted
     assert listed[0].dtype == np.float32
 
@@ -77,7 +79,9 @@ def test_weights_may_be_a_list_and_single_precision():
 def test_targets_may_be_classes():
     weights, X, _ = problem()
     y = np.array([0, 1, 2, 1])
-    certificate = symport.teleport(weights, X, y, lr=0.1, symmetry="rescale")
+    certificate = symport.teleport(
+        weights, X, y, activation="leaky_relu", loss="cross_entropy", lr=0.1, symmetry="rescale"
+    )
     Z = forward(weights, X)
     expected = np.mean(np.log(np.exp(Z).sum(axis=1)) - Z[np.arange(4), y])
     assert certificate.loss_after == pytest.approx(expected, rel=1e-12)
@@ -87,7 +91,7 @@ def test_targets_may_be_classes():
     ("change", "message"),
     [
         ({"symmetry": "glx"}, "did you mean 'gl'"),
-        ({"activation": "tanh"}, "activation: found tanh"),
+        ({"activation": "tanh", "symmetry": "gl"}, "needs an activation with an inverse"),
         ({"lr": 0}, "lr: found '0'"),
         ({"loss": "cross_entropy"}, "batch"),
         ({"kapa": 2}, "kapa: no such option; did you mean 'kappa'"),
@@ -100,7 +104,7 @@ def test_targets_may_be_classes():
 )
 def test_bad_input_is_a_value_error_that_says_so(change, message):
     weights, X, Y = problem()
-    arguments = {"weights": weights, "X": X, "Y": Y, **change}
+    arguments = {"weights": weights, "X": X, "Y": Y, **SQUARES, **change}
     with pytest.raises(ValueError, match=message):
         symport.teleport(
             arguments.pop("weights"), arguments.pop("X"), arguments.pop("Y"), **arguments
@@ -252,7 +256,10 @@ def test_ctrl_c_ends_a_teleport():
         X, Y = rng.normal(size=(100, 200)), rng.normal(size=(100, 200))
         print("begun", flush=True)
         try:
-            symport.teleport(W, X, Y, lr=1e-6, search="ascent", search_steps=1000000)
+            symport.teleport(
+                W, X, Y, activation="leaky_relu", loss="half_sum_squares", lr=1e-6,
+                symmetry="gl", search="ascent", search_steps=1000000,
+            )
             print("ended", flush=True)
         except KeyboardInterrupt:
             assert all(np.array_equal(a, b) for a, b in zip(W, before))

@@ -31,12 +31,19 @@ Words operator+(Words a, const Words& b) {
   return a;
 }
 
+/// After so long the run below has begun; under sanitizers its preparations take a second.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::chrono::milliseconds begun(4000);
+#else
+constexpr std::chrono::milliseconds begun(300);
+#endif
+
 TEST(Interruption, FinishesTheStepWritesWhatThereIsAndExits130) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const TemporaryDirectory directory;
     const Finished run = symport(
         {"optimize", "quadratic:400", "--steps", endless, "--out", directory / "run", "--json"},
-        {.meanwhile = send_after(std::chrono::milliseconds(300), signal)});
+        {.meanwhile = send_after(begun, signal)});
     EXPECT_EQ(run.exit_code, 130) << run.err;
     EXPECT_THAT(run.err, HasSubstr("interrupted"));
     const json result = json::parse(run.out);

@@ -14,9 +14,9 @@ using namespace lab;
 
 namespace {
 
-constexpr Index epochs = 40, batch = 20, samples = 1000, validation = 200;
+constexpr Index epochs = 30, batch = 20, samples = 1000, validation = 200;
 /// Three a decade, the same for all.
-constexpr double rates[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0};
+constexpr double rates[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0};
 
 NetworkRunSpec spirals(std::uint64_t seed) {
   return {.data = "spirals",

@@ -122,13 +122,7 @@ def balance(
     floor: float = 0.0,
 ) -> Destination:
     """The smallest sum of squares of `tensors` on the orbit."""
-
-    def solve(batch: Sequence[Group], work: Work) -> list[Answer]:
-        if batch[0].kind == "scale":
-            return [_smallest_scale(work.norms(g), 1.0, powers_of_two) for g in batch]
-        return _geometric_means(*work.grams(batch), floor)
-
-    return _sweep(groups, Work(groups, tensors, "point"), solve, sweeps)
+    return _smallest(groups, Work(groups, tensors, "point"), 1.0, powers_of_two, sweeps, floor)
 
 
 def flat(
@@ -140,14 +134,28 @@ def flat(
     floor: float = 0.0,
 ) -> Destination:
     """The smallest gradient: balance with the roles of the sides exchanged."""
+    work = Work(groups, gradients, "cotangent")
+    return _smallest(groups, work, -1.0, powers_of_two, sweeps, floor)
+
+
+def _smallest(
+    groups: Sequence[Group],
+    work: Work,
+    sign: float,
+    powers_of_two: bool,
+    sweeps: int,
+    floor: float,
+) -> Destination:
+    """The smallest sum of squares; `sign` is -1 where producers transform like consumers."""
 
     def solve(batch: Sequence[Group], work: Work) -> list[Answer]:
         if batch[0].kind == "scale":
-            return [_smallest_scale(work.norms(g), -1.0, powers_of_two) for g in batch]
+            return [_smallest_scale(work.norms(g), sign, powers_of_two) for g in batch]
         produced, consumed = work.grams(batch)
-        return _geometric_means(consumed, produced, floor)
+        sides = (produced, consumed) if sign > 0 else (consumed, produced)
+        return _geometric_means(*sides, floor)
 
-    return _sweep(groups, Work(groups, gradients, "cotangent"), solve, sweeps)
+    return _sweep(groups, work, solve, sweeps)
 
 
 def gradient(

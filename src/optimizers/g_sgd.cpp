@@ -5,13 +5,12 @@
 #include <cmath>
 #include <utility>
 
+#include "core/position.hpp"
 #include "optimizers/homogeneous.hpp"
 
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 /// Bounds of the factor of an in-edge.
 constexpr double least_factor = 0.5, most_factor = 2.0;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/cholesky.hpp"
+#include "core/position.hpp"
 #include "optimizers/option_checks.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/core/random.hpp"
@@ -17,24 +18,24 @@ namespace symport {
 namespace {
 
 /// The numbers at the beginning of `factors`.
-enum Number : Index {
-  made,            ///< steps, as far as they matter to the averages
-  since_inverses,  ///< steps
-  drawn,           ///< steps that drew targets: the stream of the next one
-  slope,           ///< <U, d(mean loss)/dW>
-  numbers
+struct KfacNumber {
+  enum : Index {
+    made,            ///< steps, as far as they matter to the averages
+    since_inverses,  ///< steps
+    drawn,           ///< steps that drew targets: the stream of the next one
+    slope,           ///< <U, d(mean loss)/dW>
+    count
+  };
 };
 
 /// Of a backward pass without the products that form the gradient.
-constexpr double backward_cost = 1.0 / 3.0;
+constexpr double kfac_pass_cost = 1.0 / 3.0;
 /// Of the states of a batch and their delta, where the gradient itself is known.
-constexpr double states_cost = 2.0 / 3.0;
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
+constexpr double kfac_states_cost = 2.0 / 3.0;
 
 /// The four matrices of a layer inside `factors`.
 template <Real Scalar>
-struct Layer {
+struct KfacLayer {
   Index inputs, outputs;  ///< orders of A and G
   Scalar* first;
   using Map = Eigen::Map<MatrixOf<Scalar>>;
@@ -48,9 +49,9 @@ struct Layer {
 };
 
 template <Real Scalar>
-std::vector<Layer<Scalar>> layers_of(const Mlp& network, Scalar* first) {
-  std::vector<Layer<Scalar>> layers;
-  first += numbers;
+std::vector<KfacLayer<Scalar>> kfac_layers(const Mlp& network, Scalar* first) {
+  std::vector<KfacLayer<Scalar>> layers;
+  first += KfacNumber::count;
   for (Index m = 1; m <= network.layers(); ++m) {
     layers.push_back({network.augmented_width(m - 1), network.width(m), first});
     first += layers.back().size();
@@ -167,8 +168,8 @@ Kfac<Scalar>::Kfac(Mlp network, const KfacOptions& options)
   require_count("refresh", options.refresh);
   require_fraction("momentum", options.momentum);
   require_not_negative("kl_clip", options.kl_clip);
-  factors_size_ = numbers;
-  for (const auto& layer : layers_of<Scalar>(network_, nullptr)) factors_size_ += layer.size();
+  factors_size_ = KfacNumber::count;
+  for (const auto& layer : kfac_layers<Scalar>(network_, nullptr)) factors_size_ += layer.size();
 }
 
 template <Real Scalar>
@@ -187,9 +188,9 @@ template <Real Scalar>
 double Kfac<Scalar>::more_passes() const {
   switch (options_.fisher) {
     case Fisher::sampled:
-      return backward_cost;
+      return kfac_pass_cost;
     case Fisher::exact:
-      return backward_cost * static_cast<double>(network_.width(network_.layers()));
+      return kfac_pass_cost * static_cast<double>(network_.width(network_.layers()));
     case Fisher::empirical:
       break;
   }
@@ -198,7 +199,7 @@ double Kfac<Scalar>::more_passes() const {
 
 template <Real Scalar>
 double Kfac<Scalar>::preview_evaluations(Index) const {
-  return 0.5 + states_cost + more_passes();
+  return 0.5 + kfac_states_cost + more_passes();
 }
 
 template <Real Scalar>
@@ -266,31 +267,32 @@ double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<
   MlpStates<Scalar> states;
   const double loss = mlp->backpropagate(w, states);
   std::vector<MatrixOf<Scalar>> sums(at(p) + 1);
-  output_factors(*mlp, w, static_cast<Index>(factors[drawn]), states, sums);
-  factors[drawn] += Scalar(1);
+  output_factors(*mlp, w, static_cast<Index>(factors[KfacNumber::drawn]), states, sums);
+  factors[KfacNumber::drawn] += Scalar(1);
 
   const auto refresh = static_cast<Scalar>(options_.refresh);
-  const double t = static_cast<double>(factors[made]) + 1.0;
+  const double t = static_cast<double>(factors[KfacNumber::made]) + 1.0;
   const double e = std::min(1.0 - 1.0 / t, options_.decay);
-  factors[since_inverses] += Scalar(1);
+  factors[KfacNumber::since_inverses] += Scalar(1);
   // Where both have reached their limits, more steps make no difference.
-  if (1.0 - 1.0 / t < options_.decay || factors[made] < Scalar(2) * refresh) {
-    factors[made] += Scalar(1);
+  if (1.0 - 1.0 / t < options_.decay || factors[KfacNumber::made] < Scalar(2) * refresh) {
+    factors[KfacNumber::made] += Scalar(1);
   }
   // In the beginning there are new inverses when there is twice as much to know as at the last
   // ones.
   const bool due =
-      factors[since_inverses] >= std::min(factors[made] - factors[since_inverses], refresh);
-  if (due) factors[since_inverses] = Scalar(0);
-  factors[slope] = Scalar(0);
+      factors[KfacNumber::since_inverses] >=
+      std::min(factors[KfacNumber::made] - factors[KfacNumber::since_inverses], refresh);
+  if (due) factors[KfacNumber::since_inverses] = Scalar(0);
+  factors[KfacNumber::slope] = Scalar(0);
 
   const Scalar to_mean =
       Scalar(1) /
       (mlp->loss().reduction() == Loss::Reduction::mean ? Scalar(1) : static_cast<Scalar>(n));
   MatrixOf<Scalar> product, left, right;
-  const auto layers = layers_of<Scalar>(network_, factors.data());
+  const auto layers = kfac_layers<Scalar>(network_, factors.data());
   for (Index m = 1; m <= p; ++m) {
-    const Layer<Scalar>& layer = layers[at(m - 1)];
+    const KfacLayer<Scalar>& layer = layers[at(m - 1)];
     const MatrixOf<Scalar>&h = mlp->h(m - 1, states), &delta = states.delta[at(m)];
     const Index a = layer.inputs, g = layer.outputs;
     product.resize(a, a);
@@ -324,7 +326,7 @@ double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<
     if (options_.kl_clip > 0.0) {  // <U, delta h'> = <delta, U h>
       left.resize(g, n);
       multiply<Scalar>(to_mean, false, U, false, h, 0, left);
-      factors[slope] += left.cwiseProduct(delta).sum();
+      factors[KfacNumber::slope] += left.cwiseProduct(delta).sum();
     }
     if (gradient) {
       multiply<Scalar>(1, false, delta, true, h, 0, network_.augmented(m, gradient->data()));
@@ -340,7 +342,7 @@ void Kfac<Scalar>::apply(In<Scalar> u, double learning_rate, OptimizerState<Scal
   double nu = 1.0;
   if (options_.kl_clip > 0.0) {
     const double change =
-        learning_rate * learning_rate * static_cast<double>(state["factors"][slope]);
+        learning_rate * learning_rate * static_cast<double>(state["factors"][KfacNumber::slope]);
     if (change > options_.kl_clip) nu = std::sqrt(options_.kl_clip / change);
   }
   velocity = static_cast<Scalar>(options_.momentum) * velocity + static_cast<Scalar>(nu) * u;
@@ -374,9 +376,9 @@ StepOutcome Kfac<Scalar>::step(const BasicObjective<Scalar>& objective, double, 
                                Out<Scalar> w) const {
   VectorOf<Scalar> u(w.size());
   find_direction(objective, w, state["factors"], u, nullptr);
-  objective.note_work(states_cost + more_passes());
+  objective.note_work(kfac_states_cost + more_passes());
   apply(u, learning_rate, state, w);
-  return {true, learning_rate, states_cost + more_passes()};
+  return {true, learning_rate, kfac_states_cost + more_passes()};
 }
 
 template <Real Scalar>

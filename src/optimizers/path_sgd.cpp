@@ -4,15 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/position.hpp"
 #include "optimizers/homogeneous.hpp"
 
 namespace symport {
-
-namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
-
-}  // namespace
 
 /// in_m, with a 1 below for the bias, and out_m.
 template <Real Scalar>

@@ -11,8 +11,12 @@ namespace symport {
 namespace {
 
 /// The buffers in their order, and the numbers in the last one.
-enum Buffer : std::size_t { mean, squares, sum, moved, estimate };
-enum Estimate : Index { distance, numerator, estimates };
+struct ProdigyBuffer {
+  enum : std::size_t { mean, squares, sum, moved, estimate };
+};
+struct ProdigyEstimate {
+  enum : Index { distance, numerator, count };
+};
 
 }  // namespace
 
@@ -33,19 +37,21 @@ OptimizerState<Scalar> Prodigy<Scalar>::init(Index dimension) const {
   state.add("squares", StateKind::squared_cotangent, dimension);
   state.add("sum", StateKind::cotangent, dimension);
   state.add("moved", StateKind::tangent, dimension);
-  state.add("estimate", StateKind::scalar, estimates);
+  state.add("estimate", StateKind::scalar, ProdigyEstimate::count);
   return state;
 }
 
 template <Real Scalar>
 void Prodigy<Scalar>::advance(In<Scalar> gradient, double learning_rate,
                               OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  VectorOf<Scalar>&m = state.buffers[mean].values, &v = state.buffers[squares].values;
-  VectorOf<Scalar>&s = state.buffers[sum].values, &way = state.buffers[moved].values;
-  VectorOf<Scalar>& numbers = state.buffers[estimate].values;
+  VectorOf<Scalar>&m = state.buffers[ProdigyBuffer::mean].values,
+  &v = state.buffers[ProdigyBuffer::squares].values;
+  VectorOf<Scalar>&s = state.buffers[ProdigyBuffer::sum].values,
+  &way = state.buffers[ProdigyBuffer::moved].values;
+  VectorOf<Scalar>& numbers = state.buffers[ProdigyBuffer::estimate].values;
   const double d_0 = options_.first_distance;
-  if (state.count == 0) numbers[distance] = static_cast<Scalar>(d_0);
-  const auto d = static_cast<double>(numbers[distance]);
+  if (state.count == 0) numbers[ProdigyEstimate::distance] = static_cast<Scalar>(d_0);
+  const auto d = static_cast<double>(numbers[ProdigyEstimate::distance]);
   const double b1 = options_.beta1, b2 = options_.beta2, b3 = std::sqrt(b2);
   double rate = learning_rate * d;
   if (options_.unbiased) {
@@ -53,8 +59,9 @@ void Prodigy<Scalar>::advance(In<Scalar> gradient, double learning_rate,
     rate *= std::sqrt(1.0 - std::pow(b2, t)) / (1.0 - std::pow(b1, t));
   }
   const double slope = static_cast<double>(gradient.dot(way));
-  const double r = b3 * static_cast<double>(numbers[numerator]) + d / d_0 * rate * slope;
-  numbers[numerator] = static_cast<Scalar>(r);
+  const double r =
+      b3 * static_cast<double>(numbers[ProdigyEstimate::numerator]) + d / d_0 * rate * slope;
+  numbers[ProdigyEstimate::numerator] = static_cast<Scalar>(r);
 
   m = static_cast<Scalar>(b1) * m + static_cast<Scalar>((1.0 - b1) * d) * gradient;
   v = static_cast<Scalar>(b2) * v.array() +
@@ -65,7 +72,7 @@ void Prodigy<Scalar>::advance(In<Scalar> gradient, double learning_rate,
   // No gradient so far, or a learning rate of 0: there is nothing to estimate from.
   if (!(size > 0.0)) return;
   const double next = std::max(d, options_.distance_factor * r / size);
-  numbers[distance] = static_cast<Scalar>(next);
+  numbers[ProdigyEstimate::distance] = static_cast<Scalar>(next);
 
   const auto floor = static_cast<Scalar>(next * options_.epsilon);
   VectorOf<Scalar> u = static_cast<Scalar>(rate) * m.array() / (v.array().sqrt() + floor);

@@ -14,18 +14,20 @@ namespace symport {
 namespace {
 
 /// The numbers in the buffer `steps`.
-enum Steps : Index { made, since_roots, numbers };
+struct ShampooSteps {
+  enum : Index { made, since_roots, count };
+};
 
 /// As AdaGrad has it.
 constexpr double adagrad_epsilon = 1e-10;
 
 template <Real Scalar>
-Eigen::Map<MatrixOf<Scalar>> square(VectorOf<Scalar>& values, Index first, Index order) {
+Eigen::Map<MatrixOf<Scalar>> square_at(VectorOf<Scalar>& values, Index first, Index order) {
   return {values.data() + first, order, order};
 }
 template <Real Scalar>
-Eigen::Map<const MatrixOf<Scalar>> square(const VectorOf<Scalar>& values, Index first,
-                                          Index order) {
+Eigen::Map<const MatrixOf<Scalar>> square_at(const VectorOf<Scalar>& values, Index first,
+                                             Index order) {
   return {values.data() + first, order, order};
 }
 
@@ -86,7 +88,7 @@ OptimizerState<Scalar> Shampoo<Scalar>::init(Index dimension) const {
   }
   state.add("statistics", StateKind::scalar, statistics_size_);
   state.add("roots", StateKind::scalar, statistics_size_);
-  state.add("steps", StateKind::scalar, numbers);
+  state.add("steps", StateKind::scalar, ShampooSteps::count);
   return state;
 }
 
@@ -106,14 +108,14 @@ void Shampoo<Scalar>::gather(const Block& block, In<Scalar> gradient,
   if (block.left) {
     product.resize(block.rows, block.rows);
     row_gram<Scalar>(G, product);
-    auto L = square<Scalar>(statistics, first, block.rows);
+    auto L = square_at<Scalar>(statistics, first, block.rows);
     L = decay * L + product;
     first += block.rows * block.rows;
   }
   if (block.right) {
     product.resize(block.cols, block.cols);
     gram<Scalar>(G, product);
-    auto R = square<Scalar>(statistics, first, block.cols);
+    auto R = square_at<Scalar>(statistics, first, block.cols);
     R = decay * R + product;
   }
 }
@@ -124,10 +126,10 @@ void Shampoo<Scalar>::find_roots(const Block& block, const VectorOf<Scalar>& sta
   Index first = block.statistics;
   const auto find = [&](bool has, Index order) {
     if (!has) return;
-    MatrixOf<Scalar> A = square<Scalar>(statistics, first, order);
+    MatrixOf<Scalar> A = square_at<Scalar>(statistics, first, order);
     // Of statistics that have diverged there is no root: the last one stays.
     if (symmetric_root<Scalar>(block.exponent(), options_.epsilon, A)) {
-      square<Scalar>(roots, first, order) = A;
+      square_at<Scalar>(roots, first, order) = A;
     }
     first += order * order;
   };
@@ -160,13 +162,13 @@ void Shampoo<Scalar>::precondition(const Block& block, In<Scalar> gradient,
   Eigen::Map<MatrixOf<Scalar>> P(out.data(), block.rows, block.cols);
   if (block.left && block.right) {
     MatrixOf<Scalar> half(block.rows, block.cols);
-    multiply<Scalar>(1, false, square<Scalar>(roots, first, block.rows), false, G, 0, half);
+    multiply<Scalar>(1, false, square_at<Scalar>(roots, first, block.rows), false, G, 0, half);
     first += block.rows * block.rows;
-    multiply<Scalar>(1, false, half, false, square<Scalar>(roots, first, block.cols), 0, P);
+    multiply<Scalar>(1, false, half, false, square_at<Scalar>(roots, first, block.cols), 0, P);
   } else if (block.left) {
-    multiply<Scalar>(1, false, square<Scalar>(roots, first, block.rows), false, G, 0, P);
+    multiply<Scalar>(1, false, square_at<Scalar>(roots, first, block.rows), false, G, 0, P);
   } else {
-    multiply<Scalar>(1, false, G, false, square<Scalar>(roots, first, block.cols), 0, P);
+    multiply<Scalar>(1, false, G, false, square_at<Scalar>(roots, first, block.cols), 0, P);
   }
 }
 
@@ -177,13 +179,14 @@ void Shampoo<Scalar>::advance(In<Scalar> gradient, double learning_rate,
   VectorOf<Scalar>&steps = state["steps"], &velocity = state["velocity"];
   for (const Block& block : blocks_) gather(block, gradient, statistics);
   const auto refresh = static_cast<Scalar>(options_.refresh);
-  steps[since_roots] += Scalar(1);
+  steps[ShampooSteps::since_roots] += Scalar(1);
   // More than this is the same to all that follows.
-  steps[made] = std::min(steps[made] + Scalar(1), Scalar(2) * refresh);
+  steps[ShampooSteps::made] = std::min(steps[ShampooSteps::made] + Scalar(1), Scalar(2) * refresh);
   // In the beginning there are new roots when there is twice as much to know as at the last ones.
-  if (steps[since_roots] >= std::min(steps[made] - steps[since_roots], refresh)) {
+  if (steps[ShampooSteps::since_roots] >=
+      std::min(steps[ShampooSteps::made] - steps[ShampooSteps::since_roots], refresh)) {
     for (const Block& block : blocks_) find_roots(block, statistics, roots);
-    steps[since_roots] = Scalar(0);
+    steps[ShampooSteps::since_roots] = Scalar(0);
   }
 
   VectorOf<Scalar> u(w.size());

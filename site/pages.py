@@ -14,7 +14,7 @@ from pygments.formatters import HtmlFormatter
 import formulas
 
 CITATION = re.compile(r"(?<![\w\])])\(([A-Z]\d{1,2})\)")
-LANGUAGES = {"sh": "bash", "cpp": "cpp", "python": "python", "toml": "toml", "cmake": "cmake", "json": "json", "fish": "fish"}
+LANGUAGES = {"sh": "bash", "cpp": "cpp", "python": "python", "toml": "toml", "cmake": "cmake", "json": "json", "console": "console"}
 
 
 @dataclasses.dataclass

@@ -105,9 +105,12 @@ class Reference:
         for item in group:
             if item.name not in names:
                 names.append(item.name)
-        extra = "".join(f'<span id="{self.anchor(item)}"></span>' for item in group[1:]
-                        if self.place[item.name] == (page.url, self.anchor(item)) and item.name != first.name)
-        ident = f' id="{anchor}"' if self.place[first.name] == (page.url, anchor) and anchor not in page.used else ""
+        extra = ""
+        for item in group[1:]:
+            if self.anchor(item) not in page.used | {anchor}:
+                page.used.add(self.anchor(item))
+                extra += f'<span id="{self.anchor(item)}"></span>'
+        ident = "" if anchor in page.used else f' id="{anchor}"'
         page.used.add(anchor)
         out = [f'<section class="entry"{ident}>{extra}<h3><span class="kind">{KIND[first.kind]}</span> '
                f'{", ".join(f"<code>{html.escape(name)}</code>" for name in names)}'

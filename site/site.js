@@ -54,8 +54,12 @@ function addCopyButtons() {
   for (const block of all(".code")) {
     const button = element("button", { class: "copy", type: "button" }, "Copy");
     button.addEventListener("click", async () => {
-      // The answers that programs print are not part of what is typed.
-      await navigator.clipboard.writeText(find("code", block).textContent);
+      let text = find("code", block).textContent;
+      // What programs print is not part of what is typed.
+      if (block.dataset.language === "console") {
+        text = text.split("\n").filter((line) => line.startsWith("$ ")).map((line) => line.slice(2)).join("\n");
+      }
+      await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
       setTimeout(() => (button.textContent = "Copy"), 1500);
     });
@@ -192,6 +196,9 @@ function makeSearch(button) {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
+    } else if (event.key === "Escape") {
+      event.preventDefault();  // which would only clear the field
+      dialog.close();
     } else if (event.key === "Enter") {
       find("[aria-selected=true] a", list)?.click();
     }

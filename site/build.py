@@ -56,7 +56,7 @@ class Site:
         if file == "<experiments>":
             for readme in sorted((ROOT / "experiments").glob("*/README.md")):
                 title = readme.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-                yield str(readme.relative_to(ROOT)), title
+                yield str(readme.relative_to(ROOT)), title.partition(":")[0] if title.startswith("Figure") else title
         else:
             yield file, None
 

@@ -48,8 +48,20 @@ class Site:
                     listed.append(page)
                     if not file.startswith("<"):
                         self.urls[file] = url
+            listed += self.unlisted(section["title"])
             self.sections.append((section["title"], section["lead"], listed))
             self.all += listed
+
+    def unlisted(self, title):
+        """Pages of docs that the contents do not name, so that a new one is never missing."""
+        named = {entry["file"] for section in self.contents["section"] for entry in section["pages"]}
+        folders = {"mathematics": "Mathematics", "python": "Python", "measurements": "Results", "start": "Getting started"}
+        for file in sorted((ROOT / "docs").rglob("*.md")):
+            name = str(file.relative_to(ROOT))
+            if name not in named and folders.get(file.parent.name, "How to") == title:
+                heading = file.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+                self.urls[name] = self.url_of(name)
+                yield pages.Page(self.urls[name], heading, heading, title, name)
 
     @staticmethod
     def expand(file):

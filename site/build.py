@@ -21,6 +21,7 @@ import reference
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
+PLAYGROUND = "web/playground/playground.html"
 FONT = "node_modules/@fontsource/stix-two-math"
 
 
@@ -30,6 +31,9 @@ class Site:
         self.contents = tomllib.loads((HERE / "contents.toml").read_text(encoding="utf-8"))
         self.version = re.search(r"VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
         self.all, self.sections, self.urls, self.sources = [], [], {"README.md": "index.html"}, []
+        self.playground = (ROOT / PLAYGROUND).is_file()
+        if self.playground:
+            self.urls[PLAYGROUND] = "playground.html"
         self.plan()
         self.renderer = pages.Renderer(ROOT, self.urls, self.equations(), self.add_source)
         self.reference = reference.Reference(ROOT, self.renderer)
@@ -88,6 +92,8 @@ class Site:
         """Where each numbered equation is defined."""
         found = {}
         for file, url in self.urls.items():
+            if not file.endswith(".md"):
+                continue
             fenced = False
             for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
                 if line.startswith("```"):
@@ -206,6 +212,9 @@ class Site:
         lead, _, figure = top.body.partition("</p>")
         cards = "".join(f'<a class="card" href="{page.url}"><strong>{html.escape(page.name)}</strong><span>{self.first_sentence(page)}</span></a>'
                         for page in self.sections[0][2][:3])
+        if self.playground:
+            cards += ('<a class="card" href="playground.html"><strong>Or play with it</strong>'
+                      "<span>Drag the start, choose optimizer and search, and watch the teleports, in this browser.</span></a>")
         self.home.title = "Symport"
         self.home.body = (f'<div class="hero"><div><h1>Symport</h1><div class="lead">{lead}</p></div><div class="cards">{cards}</div></div></div>'
                           f'{figure}{self.home.body}')
@@ -219,6 +228,8 @@ class Site:
     # The frame around them -----------------------------------------------------------------------
     def navigation(self, page):
         out = []
+        if self.playground:
+            out.append(f'<a class="play" href="{self.renderer.relative(page, "playground.html")}">Playground</a>')
         for title, _, listed in self.sections:
             here = any(other is page for other in listed) or title == page.section
             items = "".join(f'<li><a href="{self.renderer.relative(page, other.url)}"{" aria-current=page" if other is page else ""}>'
@@ -320,9 +331,8 @@ class Site:
         for name in ("site.css", "site.js", "icon.svg"):
             shutil.copy(HERE / name, self.out / name)
         self.write_font()
-        playground = ROOT / "web/playground/playground.html"
-        if playground.is_file():
-            shutil.copy(playground, self.out / "playground.html")
+        if self.playground:
+            shutil.copy(ROOT / PLAYGROUND, self.out / "playground.html")
         return made
 
     def write_font(self):

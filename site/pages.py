@@ -183,8 +183,8 @@ class Renderer:
                 continue
             if kind == "inline":
                 out.append(self.inline(page, token.children))
-                entry[2].append("".join(c.content for c in token.children if c.type in ("text", "code_inline", "softbreak"))
-                                if token.children else token.content)
+                entry[2].append("".join(" " if c.type == "softbreak" else c.content for c in token.children
+                                        if c.type in ("text", "code_inline", "softbreak")) if token.children else token.content)
             elif kind in ("fence", "code_block"):
                 block = formulas.equation_block(token.content, lambda t: self.cite(page, t)) if not token.info else None
                 if block:

@@ -130,7 +130,7 @@ class Reference:
             out.append(self.members(page, first))
             words += [f"{m.name} {m.comment}" for m in first.members]
         out.append("</section>\n")
-        page.entries.append((f"{', '.join(names)}", anchor, " ".join(" ".join(words).split())))
+        page.entries.append((f"{', '.join(names)}", anchor, " ".join(" ".join(words).replace("`", "").split())))
         return "".join(out)
 
     def members(self, page, item):

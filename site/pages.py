@@ -50,17 +50,30 @@ def code_block(code, language, label=""):
     return (f'<div class="code"{name}><pre tabindex="0" aria-label="{label or "Code"}"><code>{highlight(code, language)}</code></pre></div>\n')
 
 
+LEGEND = re.compile(r'<(line|circle) class="(way|curve|jump|teleport)( s\d)?"[^>]*/>\n<text x="[^"]*" y="([^"]*)" fill="[^"]*">([^<]*)</text>\n')
+
+
 def inline_svg(file, prefix, label=""):
-    """A picture as part of the page, so that it has the page's colours; its ids must be its own."""
+    """A picture as part of the page: it has the page's colours, and its legend is text below it, which stays readable when the
+    picture is small. Its ids must be its own."""
     text = file.read_text(encoding="utf-8")
     text = text[text.index("<svg"):]
     for name in set(re.findall(r'\bid="([^"]+)"', text)):
         text = text.replace(f'id="{name}"', f'id="{prefix}-{name}"').replace(f"url(#{name})", f"url(#{prefix}-{name})")
+    keys = "".join(f'<li><i class="{"dot" if shape == "circle" else "line"}{series or " jump"}"></i>{name}</li>'
+                   for shape, _, series, _, name in LEGEND.findall(text))
+    bottom = max((float(y) for _, _, _, y, _ in LEGEND.findall(text)), default=-8.0)
+    text = LEGEND.sub("", text)
     head, rest = text.split(">", 1)
     head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
+    left, top, width, height = map(float, re.search(r'viewBox="([^"]*)"', head).group(1).split())
+    # Room at the left for larger letters: the axis' title moves away from the numbers.
+    rest = re.sub(r'transform="translate\(16 ', 'transform="translate(-8 ', rest)
+    head = re.sub(r'viewBox="[^"]*"', f'viewBox="{left - 24:g} {top + bottom + 8:g} {width + 24:g} {height - bottom - 8:g}"', head)
     if "role=" not in head:
         head += f' role="img" aria-label="{html.escape(label)}"'
-    return f'<div class="static">{head}>{rest}</div>'
+    legend = f'<ul class="keys">{keys}</ul>' if keys else ""
+    return f'<div class="static">{head}>{rest}</div>{legend}'
 
 
 class Renderer:
@@ -121,6 +134,12 @@ class Renderer:
                 raise ValueError(f"{page.source}: unknown markup {kind}")
         return "".join(out)
 
+    @staticmethod
+    def images(paragraph):
+        """Its images, if it has nothing else."""
+        rest = [c for c in paragraph.children if c.type != "image" and (c.type != "softbreak" and c.content.strip())]
+        return [] if rest else [c for c in paragraph.children if c.type == "image"]
+
     def picture(self, page, token):
         file = pathlib.Path(os.path.normpath((self.root / page.source).parent / token.attrs["src"]))
         return inline_svg(file, slug(file.stem), token.content)
@@ -169,9 +188,10 @@ class Renderer:
                 out.append(f'<h{level} id="{anchor}">{self.inline(page, content.children)}'
                            f'<a class="anchor" href="#{anchor}" aria-label="Link to this section">#</a></h{level}>\n')
                 continue
-            if kind == "paragraph_open" and [c.type for c in tokens[place + 1].children] == ["image"]:
-                image = tokens[place + 1].children[0]
-                out.append(f"<figure>{self.picture(page, image)}")
+            if kind == "paragraph_open" and (images := self.images(tokens[place + 1])):
+                # Images in one paragraph are panels, side by side.
+                panels = "".join(f"<div>{self.picture(page, image)}</div>" for image in images)
+                out.append(f"<figure>{panels}" if len(images) == 1 else f'<figure class="panels"><div class="row">{panels}</div>')
                 place += 3
                 following = tokens[place + 1] if place + 1 < len(tokens) else None
                 if following is not None and tokens[place].type == "paragraph_open" and following.children and \

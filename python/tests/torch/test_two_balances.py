@@ -19,8 +19,8 @@ from torch import nn
 import symport
 from symport.torch import Symmetries, balance, find_symmetries
 
-SCALED = {"mlp": MLP, "vgg": VGG, "resnet": ResNet, "densenet": DenseNet}
-MIXED = {"gpt": GPT, "llama": Llama, "lora": lambda: add_lora(MLP())}
+SCALED = {"mlp": lambda: MLP(6, 16, 12, 3), "vgg": VGG, "resnet": ResNet, "densenet": DenseNet}
+MIXED = {"gpt": GPT, "llama": Llama, "lora": lambda: add_lora(MLP(6, 16, 12, 3))}
 
 
 def unbalanced(make) -> tuple[nn.Module, Symmetries]:
@@ -75,8 +75,13 @@ def test_pairs_end_at_the_same_sum_of_squares(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCALED)
-def test_powers_of_two_are_as_good(name: str) -> None:
+def test_powers_of_two_lose_at_most_a_quarter(name: str) -> None:
+    """A unit with equal sides, s away from its best scale by a factor of 2^(1/2) at most, has
+    (s^2 + s^-2) / 2 <= 5/4 of its smallest sum of squares. In chains both sides end where no factor
+    of two of one unit helps, and there are several such points."""
+    *_, best = both(SCALED[name], "any")
     here, ours, there, theirs = both(SCALED[name], "powers-of-two")
     assert here.accepted and there.accepted
     assert here.bit_exact and there.bit_exact
-    assert squares(ours) == pytest.approx(squares(theirs), rel=1e-3)
+    for found in (ours, theirs):
+        assert 1 - 1e-9 <= squares(found) / squares(best) <= 1.25

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "torch_side.hpp"
+#include "framework.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,29 +33,37 @@ void write_rows(const std::filesystem::path& path, const MatrixOf<Scalar>& A) {
 
 }  // namespace
 
-TorchSide::TorchSide(const std::filesystem::path& program) : program_(program) {
+Framework::Framework(FrameworkProgram program, int threads) : program_(std::move(program)) {
   std::string name = (std::filesystem::temp_directory_path() / "symport-bench-XXXXXX").string();
   if (!mkdtemp(name.data())) throw std::runtime_error(name + ": cannot be made");
   directory_ = name;
   std::array<int, 2> down{}, up{};
   if (pipe(down.data()) != 0 || pipe(up.data()) != 0) throw std::runtime_error("no pipe");
   process_ = fork();
-  if (process_ < 0) throw std::runtime_error("no process for " + program.string());
+  if (process_ < 0) throw std::runtime_error("no process for " + program_.name);
   if (process_ == 0) {
     dup2(down[0], STDIN_FILENO);
     dup2(up[1], STDOUT_FILENO);
     for (const int end : {down[0], down[1], up[0], up[1]}) close(end);
-    execl(program.c_str(), program.c_str(), nullptr);
+    const std::string count = std::to_string(threads);
+    // Frameworks have pools of threads below them that they do not reach.
+    for (const char* pool : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+      setenv(pool, count.c_str(), 1);
+    }
+    std::vector<char*> words;
+    for (std::string& word : program_.command) words.push_back(word.data());
+    words.push_back(const_cast<char*>(count.c_str()));
+    words.push_back(nullptr);
+    execv(words.front(), words.data());
     _exit(127);
   }
   close(down[0]);
   close(up[1]);
   to_ = fdopen(down[1], "w");
   from_ = fdopen(up[0], "r");
-  ask("threads 1");
 }
 
-TorchSide::~TorchSide() {
+Framework::~Framework() {
   std::fclose(to_);
   std::fclose(from_);
   waitpid(process_, nullptr, 0);
@@ -62,22 +71,28 @@ TorchSide::~TorchSide() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-std::vector<double> TorchSide::ask(const std::string& command) const {
+std::vector<double> Framework::ask(const std::string& command) const {
   std::fputs((command + "\n").c_str(), to_);
   std::fflush(to_);
   std::array<char, 4096> line{};
   if (!std::fgets(line.data(), static_cast<int>(line.size()), from_)) {
-    throw std::runtime_error("LibTorch's program ended at: " + command);
+    throw std::runtime_error(program_.name + " ended at: " + command);
+  }
+  constexpr std::string_view failed = "failed: ";
+  if (std::string_view(line.data()).starts_with(failed)) {
+    std::string reason(line.data() + failed.size());
+    while (!reason.empty() && reason.back() == '\n') reason.pop_back();
+    throw FrameworkFailure(reason);
   }
   std::istringstream in(line.data());
   std::vector<double> numbers;
   for (std::string word; in >> word;) numbers.push_back(std::strtod(word.c_str(), nullptr));
-  if (numbers.empty()) throw std::runtime_error("LibTorch's program said nothing to: " + command);
+  if (numbers.empty()) throw std::runtime_error(program_.name + " said nothing to: " + command);
   return numbers;
 }
 
 template <Real Scalar>
-double TorchSide::give(const std::string& what, const MlpObjective<Scalar>& objective,
+double Framework::give(const std::string& what, const MlpObjective<Scalar>& objective,
                        In<Scalar> w) const {
   const Mlp& network = objective.network();
   for (Index m = 1; m <= network.layers(); ++m) {
@@ -101,7 +116,7 @@ double TorchSide::give(const std::string& what, const MlpObjective<Scalar>& obje
       .at(1);
 }
 
-template double TorchSide::give(const std::string&, const MlpObjective<float>&, In<float>) const;
-template double TorchSide::give(const std::string&, const MlpObjective<double>&, In<double>) const;
+template double Framework::give(const std::string&, const MlpObjective<float>&, In<float>) const;
+template double Framework::give(const std::string&, const MlpObjective<double>&, In<double>) const;
 
 }  // namespace symport::benchmarks

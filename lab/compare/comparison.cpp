@@ -9,13 +9,13 @@
 #include <limits>
 #include <tuple>
 
+#include "lab/compare/infinity.hpp"
 #include "lab/runs/run_directory.hpp"
 
 namespace symport::lab::compare {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Rates are chosen with other seeds than those that are reported.
 constexpr std::uint64_t first_tuning_seed = 1'000'000;
 

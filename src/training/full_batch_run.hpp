@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "symport/optimizers/objective_bound.hpp"
 #include "symport/training/train.hpp"
 #include "training/training_run.hpp"
 
@@ -17,7 +18,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   using TrainingRun<Scalar>::prepare_probes;
 
   /// Everything must outlive the run. Throws InvalidArgument when the size of w is not the
-  /// objective's dimension, or an option is out of range.
+  /// objective's dimension, the optimizer cannot work on it, or an option is out of range.
   FullBatchRun(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
                VectorOf<Scalar>& w, const TrainOptions<Scalar>& options)
       : TrainingRun<Scalar>(
@@ -32,6 +33,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         w_out_(w),
         gradient_in_(gradient_),
         w_in_(w) {
+    require_fit(optimizer, objective);
     measure();
     if (!this->resumed()) at.evaluations = 1.0;
     rate_ = options.learning_rate.at(at.step);

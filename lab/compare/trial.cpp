@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/compare/infinity.hpp"
 #include "lab/runs/run_writer.hpp"
 
 namespace symport::lab::compare {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Random numbers for starts do not depend on those of searches.
 constexpr std::uint64_t start_stream = 3;
 /// More steps or epochs than any budget in seconds has room for.

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -17,8 +16,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Arguments arguments(const std::vector<std::pair<std::string, std::string>>& given) {
   Arguments all;

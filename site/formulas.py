@@ -28,7 +28,7 @@ def is_text(word):
     return len(word) > 2 and word[1:].islower()
 
 
-TOKEN = re.compile(r"(?P<space>\s+)|(?P<option>--[a-z]+)|(?P<name>[a-z]{3,}_[a-z]{3,})|(?P<number>\d[\d,]*(?:\.\d+)?)"
+TOKEN = re.compile(r"(?P<space>\s+)|(?P<option>--[a-z]+)|(?P<name>[a-z]{3,}_[a-z]{3,})|(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
                    r"|(?P<word>[A-Za-z]+(?:-[a-z]{2,})?)|(?P<primes>'+)|(?P<up>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+)|(?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₖ]+)"
                    r"|(?P<script>[_^])|(?P<brace>[{}])|(?P<letter>[^\W\d_][\u0300-\u036f]?)|(?P<sign>.)")
 

@@ -200,7 +200,7 @@ class Parser:
                 self.take()
             elif kind == "up":
                 above += "".join(f"<mo>{SUPERSCRIPTS[c]}</mo>" if c in "⁺⁻" else
-                                 f'<mi mathvariant="normal">T</mi>' if c == "ᵀ" else f"<mn>{SUPERSCRIPTS[c]}</mn>" for c in text)
+                                 '<mi mathvariant="normal">T</mi>' if c == "ᵀ" else f"<mn>{SUPERSCRIPTS[c]}</mn>" for c in text)
                 self.take()
             elif kind == "down":
                 below += "".join(f"<mn>{SUBSCRIPTS[c]}</mn>" if SUBSCRIPTS[c].isdigit() else f"<mi>{SUBSCRIPTS[c]}</mi>"

@@ -11,8 +11,8 @@ import unicodedata
 DEFINITION = re.compile(r"^\(([A-Z]\d{1,2})\)\s+")
 FUNCTIONS = {"tr", "diag", "exp", "log", "sinh", "arsinh", "sin", "cos", "max", "min", "loss", "SO"}
 SHORT_WORDS = {"of", "at", "is", "in", "on", "or", "no", "to", "an", "by", "if", "up"}
-SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ", "0123456789+−T"))
-SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₖ", "0123456789+−()k"))
+SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ", "0123456789+−T", strict=True))
+SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₖ", "0123456789+−()k", strict=True))
 MARKS = {"\u0307": "˙", "\u0304": "¯", "\u0302": "^", "\u0303": "~"}
 PRIMES = {1: "′", 2: "″", 3: "‴"}
 OPEN, CLOSE = "([⟨", ")]⟩"

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <symport/symport.hpp>
 
+#include "contest.hpp"
 #include "parts.hpp"
 
 namespace symport::benchmarks {
@@ -73,22 +74,23 @@ void bench_figure6(Bench& bench) {
   const GeneralLinear<double> symmetry, uncut({.max_rank = 0});
   {
     const SquareProblem problem = square_problem(128, 3);
-    require_same("loss", problem.objective.value(problem.w),
-                 bench.torch.give<double>("problem", problem.objective, problem.w), 1e-9);
-    // The loss of the last epoch here is the one before the last step there.
-    descend(problem, 11, uncut, last);
+    give_problem<double>(bench, problem.objective, problem.w, 1e-9);
     const auto command = [](Index count) {
       return fmt::format("descend {} {} {} {} {}", count, every_epochs, ascent_steps, rate, length);
     };
-    require_same("loss after teleports", last, bench.torch.ask(command(12)).at(1), 1e-6);
-    Alternating times(2);
-    times.run(
-        2, [&] { return descend(problem, epochs, symmetry, last); },
-        [&] { return bench.torch.ask(command(epochs)).front(); });
-    bench.report.add({"7a", "figure 6: d = n = 128, 3 layers, 300 epochs, double: LibTorch / ours",
-                      times.ratio(1, 0), Goal::at_least, 8,
-                      fmt::format("{:.2f} s, LibTorch {:.2f} s", times.median_seconds(0),
-                                  times.median_seconds(1))});
+    // The loss of the last epoch here is the one before the last step there.
+    descend(problem, 11, uncut, last);
+    const double eleven = last;
+    Contest contest(bench);
+    const auto ours = contest.ours([&] { return descend(problem, epochs, symmetry, last); });
+    contest.theirs(command(epochs), 1.0, [&](const Framework& framework, const auto&) {
+      require_same("loss after teleports", eleven, framework, framework.ask(command(12)).at(1),
+                   1e-6);
+    });
+    contest.run(2);
+    contest.add_fastest(
+        "7a",
+        {.work = "figure 6: d = n = 128, 3 layers, 300 epochs, double", .ours = ours, .goal = 8});
   }
   const auto fastest = [&](Index width, Index layers) {
     const SquareProblem problem = square_problem(width, layers);

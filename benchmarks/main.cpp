@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The benchmarks behind ./bench: bench_symport --torch PROGRAM [--json FILE] [--figures DIR]
+// The benchmarks behind ./bench: bench_symport --frameworks DIR [--json FILE] [--figures DIR]
 // [--rounds N] [PART...]
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ struct Part {
   std::string_view name;
   void (*run)(Bench&);
 };
-constexpr std::array<Part, 12> parts{{{"sgd", bench_sgd},
+constexpr std::array<Part, 13> parts{{{"sgd", bench_sgd},
                                       {"optimizers", bench_optimizers},
                                       {"ascent", bench_ascent},
                                       {"teleport", bench_teleport},
@@ -33,7 +33,17 @@ constexpr std::array<Part, 12> parts{{{"sgd", bench_sgd},
                                       {"epoch", bench_epoch},
                                       {"rosenbrock", bench_rosenbrock},
                                       {"round-trips", bench_round_trips},
+                                      {"baselines", bench_baselines},
                                       {"growth", bench_growth}}};
+
+/// The programs of benchmarks/frameworks, run by the Python of build/venv.
+std::vector<FrameworkProgram> framework_programs(const std::filesystem::path& folder) {
+  const std::string python = folder / "../../build/venv/bin/python";
+  const std::string torch = folder / "torch_side.py", jax = folder / "jax_side.py";
+  return {{"PyTorch", {python, torch, "eager"}},
+          {"torch.compile", {python, torch, "compile"}},
+          {"JAX", {python, jax}}};
+}
 
 [[noreturn]] void usage(const std::string& wrong) {
   std::string names;
@@ -49,7 +59,7 @@ constexpr std::array<Part, 12> parts{{{"sgd", bench_sgd},
 
 int main(int argc, char** argv) {
   symport::keep_freed_memory();  // as the program does
-  std::string torch_program, json, figures;
+  std::string frameworks, json, figures;
   std::vector<std::string_view> chosen;
   int rounds = 15;
   for (int i = 1; i < argc; ++i) {
@@ -59,8 +69,8 @@ int main(int argc, char** argv) {
       return argv[++i];
     };
     if (argument == "--one-epoch") return one_epoch(std::atoi(value().c_str()));
-    if (argument == "--torch") {
-      torch_program = value();
+    if (argument == "--frameworks") {
+      frameworks = value();
     } else if (argument == "--json") {
       json = value();
     } else if (argument == "--figures") {
@@ -77,12 +87,14 @@ int main(int argc, char** argv) {
   }
   try {
     Report report;
-    TorchSide torch(torch_program);
     const Images images = load_images();
     report.remark(images.mnist
                       ? "images: MNIST"
                       : "images: generated, of MNIST's shape (symport data fetch mnist: the real)");
-    Bench bench{report, torch, images, rounds, figures};
+    Bench bench{report, {}, images, rounds, figures};
+    for (const FrameworkProgram& program : framework_programs(frameworks)) {
+      bench.frameworks.push_back(std::make_unique<Framework>(program));
+    }
     for (const Part& part : parts) {
       const bool wanted =
           chosen.empty() || std::find(chosen.begin(), chosen.end(), part.name) != chosen.end();

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "framework.hpp"
 #include "images.hpp"
 #include "report.hpp"
-#include "torch_side.hpp"
 
 namespace symport::benchmarks {
 
 /// What every part needs.
 struct Bench {
   Report& report;
-  TorchSide& torch;
+  std::vector<std::unique_ptr<Framework>> frameworks;
   const Images& images;
   int rounds;           ///< of alternating measurements
   std::string figures;  ///< directory for plots; empty: none
@@ -28,10 +31,17 @@ void bench_threads(Bench& bench);      ///< 8
 void bench_epoch(Bench& bench);        ///< 9 and 11
 void bench_rosenbrock(Bench& bench);   ///< 10
 void bench_round_trips(Bench& bench);  ///< 12
+void bench_baselines(Bench& bench);    ///< no goal
 void bench_growth(Bench& bench);       ///< no goal
 
+/// Hands the problem to all frameworks, which must find our loss.
+template <Real Scalar>
+void give_problem(const Bench& bench, const MlpObjective<Scalar>& objective, In<Scalar> w,
+                  double tolerance);
+
 /// Throws std::runtime_error unless two numbers that both sides computed agree.
-void require_same(const char* what, double ours, double theirs, double tolerance);
+void require_same(const std::string& what, double ours, const Framework& framework, double theirs,
+                  double tolerance);
 
 /// Seconds of some SGD steps from w (a copy).
 double sgd_seconds(const ImageProblem& problem, int steps);

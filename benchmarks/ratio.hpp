@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <vector>
 
 #include "symport/statistics/quantile.hpp"
@@ -52,6 +53,16 @@ class Alternating {
         ++i;
       };
       (keep(kinds()), ...);
+    }
+  }
+
+  /// The same for kinds that are known only when the program runs.
+  void run(int rounds, const std::vector<std::function<double()>>& kinds) {
+    for (int round = 0; round <= rounds; ++round) {
+      for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const double seconds = kinds[i]();
+        if (round > 0) seconds_[i].push_back(seconds);
+      }
     }
   }
 

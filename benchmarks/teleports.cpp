@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <symport/symport.hpp>
 
+#include "contest.hpp"
 #include "parts.hpp"
 #include "symmetries/general_linear_orbit.hpp"
 
@@ -30,11 +31,11 @@ double value_of(Orbit& orbit, double rate) {
   return value;
 }
 
-/// |a - b| / |b| of our gradients in T_m (uncut) and LibTorch's.
-double gradient_distance(const Bench& bench, const ImageProblem& problem, double rate,
+/// |a - b| / |b| of our gradients in T_m (uncut) and a framework's.
+double gradient_distance(const Framework& framework, const ImageProblem& problem, double rate,
                          double& theirs) {
-  const auto path = bench.torch.directory() / "gradient";
-  theirs = bench.torch.ask(fmt::format("gradient {} {}", rate, path.string())).at(1);
+  const auto path = framework.directory() / "gradient";
+  theirs = framework.ask(fmt::format("gradient {} {}", rate, path.string())).at(1);
   const auto orbit = GeneralLinear<float>({.max_rank = 0}).orbit(problem.objective, problem.w);
   auto& gl = dynamic_cast<GeneralLinearOrbit<float>&>(*orbit);
   const Slope slope = slope_of(rate);
@@ -54,14 +55,14 @@ double gradient_distance(const Bench& bench, const ImageProblem& problem, double
 }
 
 /// Both sides agree on the objective and its gradient in the group.
-void require_same_objective(const Bench& bench, const ImageProblem& problem, double rate) {
+void require_same_objective(const Framework& framework, const ImageProblem& problem, double rate) {
   double theirs = 0.0;
-  const double distance = gradient_distance(bench, problem, rate, theirs);
+  const double distance = gradient_distance(framework, problem, rate, theirs);
   const auto orbit = GeneralLinear<float>().orbit(problem.objective, problem.w);
-  require_same("objective of the teleport", value_of(*orbit, rate), theirs, 1e-3);
+  require_same("objective of the teleport", value_of(*orbit, rate), framework, theirs, 1e-3);
   if (!(distance < 1e-2)) {
-    throw std::runtime_error(
-        fmt::format("gradient in the group: {:.3g} away from LibTorch's", distance));
+    throw std::runtime_error(fmt::format("gradient in the group: {:.3g} away from that of {}",
+                                         distance, framework.name()));
   }
 }
 
@@ -110,86 +111,108 @@ double gl_teleport_seconds(const ImageProblem& problem, Index ascent_steps) {
 }
 
 void bench_ascent(Bench& bench) {
-  constexpr int steps = 10, sgd_steps = 20, torch_steps = 3;
+  constexpr int steps = 10, sgd_steps = 20, framework_steps = 3;
   const ImageProblem problem = image_problem(bench.images.source, batch);
-  bench.torch.give<float>("problem", problem.objective, problem.w);
-  require_same_objective(bench, problem, 0.0);
-  require_same_objective(bench, problem, image_rate);
-  const auto torch_command = [&](double rate) {
-    return fmt::format("ascend {} {} {}", torch_steps, rate, ascent_length);
+  give_problem<float>(bench, problem.objective, problem.w, 1e-5);
+  Contest contest(bench);
+  const auto sgd = contest.ours([&] { return sgd_seconds(problem, sgd_steps); });
+  const auto norm = contest.ours([&] { return ascent_seconds(problem, 0.0, steps); });
+  const auto decrease = contest.ours([&] { return ascent_seconds(problem, image_rate, steps); });
+  const auto theirs = [&](double rate) {
+    return contest.theirs(fmt::format("ascend {} {} {}", framework_steps, rate, ascent_length),
+                          framework_steps, [&](const Framework& framework, const auto&) {
+                            require_same_objective(framework, problem, rate);
+                          });
   };
-  Alternating times(5);
-  times.run(
-      bench.rounds, [&] { return sgd_seconds(problem, sgd_steps); },
-      [&] { return ascent_seconds(problem, 0.0, steps); },
-      [&] { return ascent_seconds(problem, image_rate, steps); },
-      [&] { return bench.torch.ask(torch_command(0.0)).front(); },
-      [&] { return bench.torch.ask(torch_command(image_rate)).front(); });
-  const auto ms = [&](std::size_t kind, int count) {
-    return 1e3 * times.median_seconds(kind) / count;
-  };
+  const auto their_norm = theirs(0.0), their_decrease = theirs(image_rate);
+  contest.run(bench.rounds);
   bench.report.add({"3a", "GL ascent step on the gradient norm, batch 20: in SGD steps",
-                    times.ratio(1, 0, steps, sgd_steps), Goal::at_most, 1.0,
-                    fmt::format("{:.3f} ms, SGD step {:.3f} ms, LibTorch {:.1f} ms", ms(1, steps),
-                                ms(0, sgd_steps), ms(3, torch_steps))});
-  bench.report.add(
-      {"3b", "GL ascent step on the predicted decrease: in SGD steps",
-       times.ratio(2, 0, steps, sgd_steps), Goal::at_most, 1.8,
-       fmt::format("{:.3f} ms, LibTorch {:.1f} ms", ms(2, steps), ms(4, torch_steps))});
-  bench.report.add({"3c", "GL ascent step on the gradient norm: LibTorch / ours",
-                    times.ratio(3, 1, torch_steps, steps), Goal::at_least, 25});
-  bench.report.add({"3d", "GL ascent step on the predicted decrease: LibTorch / ours",
-                    times.ratio(4, 2, torch_steps, steps), Goal::at_least, 30});
+                    contest.ratio(norm, sgd, steps, sgd_steps), Goal::at_most, 1.0,
+                    fmt::format("{:.3f} ms, SGD step {:.3f} ms", contest.milliseconds(norm, steps),
+                                contest.milliseconds(sgd, sgd_steps))});
+  bench.report.add({"3b", "GL ascent step on the predicted decrease: in SGD steps",
+                    contest.ratio(decrease, sgd, steps, sgd_steps), Goal::at_most, 1.8,
+                    fmt::format("{:.3f} ms", contest.milliseconds(decrease, steps))});
+  contest.add_fastest("3c", {.work = "GL ascent step on the gradient norm",
+                             .ours = norm,
+                             .units = steps,
+                             .goal = 25,
+                             .theirs = their_norm});
+  contest.add_fastest("3d", {.work = "GL ascent step on the predicted decrease",
+                             .ours = decrease,
+                             .units = steps,
+                             .goal = 30,
+                             .theirs = their_decrease});
 }
 
 void bench_teleport(Bench& bench) {
   constexpr int sgd_steps = 20;
   const ImageProblem problem = image_problem(bench.images.source, batch);
-  bench.torch.give<float>("problem", problem.objective, problem.w);
-  const std::string command = fmt::format("teleport 10 0 {}", ascent_length);
-  const auto answer = bench.torch.ask(command);
-  require_same("loss after a teleport by LibTorch", answer.at(2), answer.at(1), 1e-3);
+  give_problem<float>(bench, problem.objective, problem.w, 1e-5);
   const GeneralLinear<float> symmetry;
   const OrbitAscent search;
-  Alternating times(4);
-  times.run(
-      bench.rounds, [&] { return sgd_seconds(problem, sgd_steps); },
-      [&] { return teleport_seconds(problem, symmetry, search, no_cap); },
-      [&] { return bench.torch.ask(command).front(); },
-      [&] { return teleport_seconds(problem, symmetry, search, 1.5); });
+  Contest contest(bench);
+  const auto sgd = contest.ours([&] { return sgd_seconds(problem, sgd_steps); });
+  const auto free =
+      contest.ours([&] { return teleport_seconds(problem, symmetry, search, no_cap); });
+  const auto with_cap =
+      contest.ours([&] { return teleport_seconds(problem, symmetry, search, 1.5); });
+  contest.theirs(fmt::format("teleport 10 0 {}", ascent_length), 1.0,
+                 [&](const Framework& framework, const auto& answer) {
+                   require_same_objective(framework, problem, 0.0);
+                   require_same("loss after a teleport", answer.at(1), framework, answer.at(2),
+                                1e-3);
+                 });
+  contest.run(bench.rounds);
   bench.report.add({"4a", "10-step GL teleport on the predicted decrease, no cap: in SGD steps",
-                    times.ratio(1, 0, 1, sgd_steps), Goal::at_most, 22,
-                    fmt::format("{:.2f} ms, LibTorch {:.0f} ms", 1e3 * times.median_seconds(1),
-                                1e3 * times.median_seconds(2))});
-  bench.report.add({"4b", "the same against LibTorch's gradient-norm teleport: LibTorch / ours",
-                    times.ratio(2, 1), Goal::at_least, 15});
-  const Ratio capped = times.ratio(3, 0, 1, sgd_steps);
+                    contest.ratio(free, sgd, 1, sgd_steps), Goal::at_most, 22,
+                    fmt::format("{:.2f} ms", contest.milliseconds(free))});
+  contest.add_each({"4b", "4c", "4d"},
+                   {.work = "the same, frameworks on the gradient norm", .ours = free, .goal = 15});
+  const Ratio capped = contest.ratio(with_cap, sgd, 1, sgd_steps);
   bench.report.remark(fmt::format(
       "the teleport of 4a with the spectral cap: {:.3g} SGD steps [{:.3g}, {:.3g}], {:.2f} ms",
-      capped.median, capped.low, capped.high, 1e3 * times.median_seconds(3)));
+      capped.median, capped.low, capped.high, contest.milliseconds(with_cap)));
 }
 
 void bench_rescale(Bench& bench) {
   constexpr int sgd_steps = 20;
+  constexpr double kappa = 1.5;
   const ImageProblem problem = image_problem(bench.images.source, batch);
+  give_problem<float>(bench, problem.objective, problem.w, 1e-5);
   const PositiveScalingSymmetry<float> symmetry;
-  const ClosedFormSearch automatic, given({.kappa = 1.5});
-  Alternating times(4);
-  times.run(
-      bench.rounds, [&] { return sgd_seconds(problem, sgd_steps); },
-      [&] { return teleport_seconds(problem, symmetry, automatic, no_cap); },
-      [&] { return teleport_seconds(problem, symmetry, given, no_cap); },
-      [&] { return teleport_seconds(problem, symmetry, automatic, 1.5); });
+  const ClosedFormSearch automatic, given({.kappa = kappa});
+  VectorOf<float> there = problem.w;
+  const Certificate certificate = whole_teleport(problem, symmetry, given, no_cap, there);
+  Contest contest(bench);
+  const auto sgd = contest.ours([&] { return sgd_seconds(problem, sgd_steps); });
+  const auto chosen =
+      contest.ours([&] { return teleport_seconds(problem, symmetry, automatic, no_cap); });
+  const auto fixed =
+      contest.ours([&] { return teleport_seconds(problem, symmetry, given, no_cap); });
+  const auto with_cap =
+      contest.ours([&] { return teleport_seconds(problem, symmetry, automatic, 1.5); });
+  contest.theirs(
+      fmt::format("rescale {}", kappa), 1.0, [&](const Framework& framework, const auto& answer) {
+        require_same("loss after rescaling", certificate.loss_after, framework, answer.at(2), 1e-4);
+        require_same("squared gradient after rescaling", certificate.grad_sq_after, framework,
+                     answer.at(3), 1e-3);
+        require_same("curvature after rescaling", certificate.curvature_after, framework,
+                     answer.at(4), 1e-3);
+      });
+  contest.run(bench.rounds);
   bench.report.add({"5a", "rescaling teleport, automatic kappa, no cap: in SGD steps",
-                    times.ratio(1, 0, 1, sgd_steps), Goal::at_most, 6,
-                    fmt::format("{:.2f} ms", 1e3 * times.median_seconds(1))});
+                    contest.ratio(chosen, sgd, 1, sgd_steps), Goal::at_most, 6,
+                    fmt::format("{:.2f} ms", contest.milliseconds(chosen))});
   bench.report.add({"5b", "rescaling teleport, given kappa, no cap: in SGD steps",
-                    times.ratio(2, 0, 1, sgd_steps), Goal::at_most, 2,
-                    fmt::format("{:.2f} ms", 1e3 * times.median_seconds(2))});
-  const Ratio capped = times.ratio(3, 0, 1, sgd_steps);
+                    contest.ratio(fixed, sgd, 1, sgd_steps), Goal::at_most, 2,
+                    fmt::format("{:.2f} ms", contest.milliseconds(fixed))});
+  contest.add_each({"5c", "5d", "5e"},
+                   {.work = "rescaling teleport, given kappa", .ours = fixed, .goal = 1.6});
+  const Ratio capped = contest.ratio(with_cap, sgd, 1, sgd_steps);
   bench.report.remark(fmt::format(
       "the teleport of 5a with the spectral cap: {:.3g} SGD steps [{:.3g}, {:.3g}], {:.2f} ms",
-      capped.median, capped.low, capped.high, 1e3 * times.median_seconds(3)));
+      capped.median, capped.low, capped.high, contest.milliseconds(with_cap)));
 }
 
 void bench_batches(Bench& bench) {

@@ -2,7 +2,6 @@
 """Two convolutions and two linear layers on 12,800 images of Fashion-MNIST, mini-batches of 100."""
 
 import sys
-from pathlib import Path
 
 import harness
 from torch import nn
@@ -19,13 +18,8 @@ RATES = {
 }
 
 
-def add_arguments(parser):
-    parser.add_argument("--data", type=Path, required=True, help="folder of IDX files")
-    parser.add_argument("--samples", type=int, default=12800)
-
-
-def start(seed, arguments):
-    model = nn.Sequential(
+def model():
+    return nn.Sequential(
         nn.Conv2d(1, 16, 3, padding=1),
         nn.ReLU(),
         nn.MaxPool2d(2),
@@ -37,9 +31,9 @@ def start(seed, arguments):
         nn.ReLU(),
         nn.Linear(64, 10),
     )
-    images = harness.images(arguments.data, arguments.samples)
-    return harness.Classification(model, images, seed, 100, flat=False)
 
+
+add_arguments, start = harness.classification(model, samples=12800)
 
 if __name__ == "__main__":
     harness.main(sys.modules[__name__], add_arguments)

@@ -20,7 +20,7 @@ RATES = {
     "adamw": (5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2),
     "round trip + sgd": (0.1, 0.2, 0.5, 1.0),
     "round trip + momentum": (0.02, 0.05, 0.1, 0.2),
-    "round trip + adam": (1e-3, 2e-3, 5e-3, 1e-2, 2e-2),
+    "round trip + adam": (2e-3, 5e-3, 1e-2, 2e-2, 5e-2),
 }
 
 

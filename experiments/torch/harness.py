@@ -197,12 +197,30 @@ class Images:
         self.validation = images[-10000:], labels[-10000:]
 
 
+def classification(model: Any, samples: int, tuning_samples: int | None = None) -> tuple[Any, Any]:
+    """The functions `add_arguments` and `start` of a task that classifies images."""
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--data", type=Path, required=True, help="folder of IDX files")
+        parser.add_argument("--samples", type=int, default=samples)
+        parser.add_argument("--batch", type=int, default=100)
+
+    def start(seed: int, arguments: Any) -> Classification:
+        count = arguments.samples
+        if arguments.tuning and tuning_samples is not None:
+            count = min(count, tuning_samples)
+        return Classification(model(), images(arguments.data, count), seed, arguments.batch)
+
+    return add_arguments, start
+
+
 class Classification:
     """Mini-batches of images in a random order that depends on seed and epoch alone."""
 
-    def __init__(self, model: torch.nn.Module, images: Images, seed: int, batch: int, flat: bool):
+    shape = (-1, 1, 28, 28)
+
+    def __init__(self, model: torch.nn.Module, images: Images, seed: int, batch: int):
         self.model, self.images, self.seed, self.batch = model, images, seed, batch
-        self.shape = (-1, 784) if flat else (-1, 1, 28, 28)
 
     def batches(self, epoch: int) -> Any:
         generator = torch.Generator().manual_seed(1000 * self.seed + epoch)

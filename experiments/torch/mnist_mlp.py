@@ -5,7 +5,6 @@ Rates are chosen after one epoch of 20,000 images.
 """
 
 import sys
-from pathlib import Path
 
 import harness
 from torch import nn
@@ -22,23 +21,18 @@ RATES = {
 }
 
 
-def add_arguments(parser):
-    parser.add_argument("--data", type=Path, required=True, help="folder of IDX files")
-    parser.add_argument("--samples", type=int, default=50000)
-    parser.add_argument("--batch", type=int, default=100)
-
-
-def start(seed, arguments):
-    model = nn.Sequential(
+def model():
+    return nn.Sequential(
+        nn.Flatten(),
         nn.Linear(784, 512),
         nn.LeakyReLU(0.1),
         nn.Linear(512, 512),
         nn.LeakyReLU(0.1),
         nn.Linear(512, 10),
     )
-    images = harness.images(arguments.data, 20000 if arguments.tuning else arguments.samples)
-    return harness.Classification(model, images, seed, arguments.batch, flat=True)
 
+
+add_arguments, start = harness.classification(model, samples=50000, tuning_samples=20000)
 
 if __name__ == "__main__":
     harness.main(sys.modules[__name__], add_arguments)

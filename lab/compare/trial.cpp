@@ -35,7 +35,7 @@ class Observer {
     if (at.in(plan_.budget.unit) > plan_.budget.amount) return;
     trial_.last_loss = loss;
     if (!trial_.reached && loss <= plan_.threshold) trial_.reached = at;
-    if (!plan_.stop_at_target) keep(at, loss);
+    if (plan_.keep_curve) keep(at, loss);
   }
 
   /// Whether to make another step.

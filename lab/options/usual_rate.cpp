@@ -2,7 +2,6 @@
 #include "lab/options/usual_rate.hpp"
 
 #include "lab/options/registry.hpp"
-#include "symport/optimizers/scaled_gd.hpp"
 
 namespace symport::lab {
 
@@ -13,9 +12,7 @@ bool finds_its_own_steps(const std::string& optimizer) {
 
 RateSpec usual_rate_of(const std::string& optimizer, const LearningRate& of_the_problem) {
   if (finds_its_own_steps(optimizer)) return {};
-  if (same_name(optimizer, ScaledGd<double>{}.name()))
-    return {LearningRate(ScaledGd<>::usual_rate)};
-  return {of_the_problem};
+  return {default_rate(optimizer, of_the_problem)};
 }
 
 }  // namespace symport::lab

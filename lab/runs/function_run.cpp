@@ -147,7 +147,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   }
   state_symmetry(run);
   const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
-  auto rule = make_optimizer<double>(spec.optimizer, automatic, function.dimension());
+  auto rule = make_optimizer<double>(spec.optimizer, automatic, place_of(function));
   for_option("optimizer", [&] { require_fit<double>(*rule, function); });
   run.optimizer =
       with_round_trips<double>(std::move(rule), function, spec.trip, spec.learning_rate);

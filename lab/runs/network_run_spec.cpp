@@ -34,7 +34,7 @@ OptionTable<NetworkRunSpec> problem_options() {
   OptionTable<S> rows(
       "Data",
       {row({"data", "SET",
-            "mnist, fashion-mnist, cifar10 (symport data fetch gets them); idx:DIR; csv:FILE; an "
+            "mnist, iris and others (symport data list shows them); idx:DIR; csv:FILE; an "
             ".npz file with X (samples x features) and y (classes) or Y (samples x outputs); or "
             "regression: the paper's, generated from the seed"},
            &S::data, as_data()),
@@ -47,7 +47,11 @@ OptionTable<NetworkRunSpec> problem_options() {
            &S::samples, as_whole(1)),
        row({"validation", "N|P%",
             "samples kept for validation, drawn by the seed: how many, or a part such as 20%"},
-           &S::validation, as_share())});
+           &S::validation, as_share()),
+       row({"scaling", "none|standard",
+            "standard: every feature, and every number to predict, has mean 0 and standard "
+            "deviation 1 on the training samples (default for fetched tables; otherwise none)"},
+           &S::scaling, as_choice<Scaling>({Scaling::none, Scaling::standard}))});
   rows.include(data_options(), &S::where);
   return rows.add(
       "Network",
@@ -154,6 +158,7 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
     }
     if (!spec.init) spec.init = usual.init;
   }
+  if (!spec.scaling && usual.scaling != Scaling::none) spec.scaling = usual.scaling;
   // Of round trips, network and loss decide.
   if (!spec.learning_rate && (!spec.trip.on() || finds_its_own_steps(spec.optimizer))) {
     spec.learning_rate = usual_rate_of(spec.optimizer, usual.learning_rate);
@@ -308,9 +313,11 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   spec.how = plan_teleport<double>(spec.how, spec.activation).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
-    spec.how.how.rehearsal =
-        usual_rehearsal_of(spec.how.how, spec.teleport,
-                           *make_optimizer<double>(spec.optimizer, automatic, 1), spec.minibatch());
+    // Of one weight: all that is asked is what kind of steps it takes.
+    const Mlp least({1, 1}, spec.activation, spec.biases);
+    spec.how.how.rehearsal = usual_rehearsal_of(
+        spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, least),
+        spec.minibatch());
   }
   // The curvature of one mini-batch says little about that of the next, and the noise of the steps
   // grows with it: it is seen only when the loss is low, long after a rehearsal.

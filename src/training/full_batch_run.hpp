@@ -65,8 +65,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     const std::optional<Index> next = plan.schedule.next_after(at.step);
     const bool again = next && *next < options_.max_steps;
     const Index until = again ? *next : options_.max_steps;
+    // What an optimizer never forgets shows later than the next teleport.
+    const Index shown = optimizer_.forgets() ? until : options_.max_steps;
     Outlook<Scalar> ahead{
-        .steps = std::min(plan.rehearsal, until - at.step),
+        .steps = std::min(plan.rehearsal, shown - at.step),
         .horizon = until - at.step,
         .objective = [this](Index) -> const BasicObjective<Scalar>& {
           require_going_on(options_.teleport.keep_going);

@@ -221,15 +221,19 @@ std::multiset<std::string> shape_of(const std::string& svg) {
   return parts;
 }
 
-TEST(Pictures, OfTheReadmeAreWhatTheProgramDraws) {
+TEST(Pictures, OnThePagesAreWhatTheProgramDraws) {
   const TemporaryDirectory directory;
   const fs::path source = SYMPORT_SOURCE_DIR;
-  const Finished run = symport({"reproduce", "fig2/rosenbrock", "fig3", "--experiments",
-                                (source / "experiments").string(), "--out", directory / "runs",
-                                "--figures", directory / "figures"});
+  const Finished run = symport({"reproduce", "fig1", "fig2", "fig3", "fig7/rosenbrock",
+                                "--experiments", (source / "experiments").string(), "--out",
+                                directory / "runs", "--figures", directory / "figures"});
   ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
   for (const auto& [stored, made] :
        {std::pair{"rosenbrock-trajectories.svg", "fig2-rosenbrock-level-sets.svg"},
+        std::pair{"ellipse-trajectories.svg", "fig1-level-sets.svg"},
+        std::pair{"booth-trajectories.svg", "fig2-booth-level-sets.svg"},
+        std::pair{"rosenbrock-gradient.svg", "fig7-rosenbrock-gradient-loss.svg"},
+        std::pair{"regression-adagrad.svg", "fig3-adagrad-loss.svg"},
         std::pair{"regression-loss.svg", "fig3-gradient-descent-loss.svg"}}) {
     EXPECT_EQ(shape_of(read_file(source / "docs/pictures" / stored)),
               shape_of(read_file(directory.path() / "figures" / made)))

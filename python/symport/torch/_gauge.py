@@ -53,11 +53,13 @@ def second_moment(rows: Rows, one: bool) -> Tensor:
 
 def gram(rows: Rows, one: bool) -> Tensor:
     """K = H H' (+ 1 1' if there is a bias): (g, s, s)."""
-    H, q = rows.weighted()
+    H, q = rows.H, rows.q
+    if q is not None:
+        H = H * q[:, None]
     K = product(H, H.mT)
     if not one:
         return K
-    return K.add_(1) if rows.q is None else K.add_(torch.outer(q, q))
+    return K.add_(1) if q is None else K.add_(torch.outer(q, q))
 
 
 def damped_inverses(
@@ -159,10 +161,9 @@ def multiple_of(G: Tensor, bias: Tensor | None, rows: Rows, probe: Tensor) -> fl
 
 def by_delta(G: Tensor, bias: Tensor | None, rows: Rows, inverse: Tensor, multiple: float) -> None:
     """In place G <- c delta' s (K + s l I)^-1 H: the same as `by_rows` for a gradient c delta' H,
-    at half the cost
-    and without its cancellation."""
+    at half the cost and without its cancellation. The inverse is used up."""
     assert rows.delta is not None
-    M = torch.mm(rows.delta.T, inverse[0]).mul_(multiple * rows.count)
+    M = torch.mm(rows.delta.T, inverse[0].mul_(multiple * rows.count))
     if bias is not None:
         bias[0] = M.sum(1)
     torch.mm(M, rows.H[0], out=G[0])

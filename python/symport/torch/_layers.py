@@ -70,8 +70,12 @@ class Layer:
         return [self.weight, self.bias] if self.steps_bias else [self.weight]  # type: ignore[list-item]
 
     def rows(self, module: nn.Module, x: Tensor, choose: Choice) -> tuple[Tensor, int]:
-        """A copy of the chosen rows of the input, (g, s, d), and how many there were to choose
-        from."""
+        """The chosen rows of the input, (g, s, d), and how many there were to choose from.
+
+        A copy where the input is not a result of this forward pass: its owner may write the next
+        batch over it before step(). Results are kept by autograd, which refuses a backward pass
+        after they changed."""
+        own = x.grad_fn is not None
         x = x.detach()
         if isinstance(module, CONVOLUTIONS):
             rows, total = _pick(_windows(module, x), len(module.kernel_size) + 1, choose)
@@ -80,7 +84,7 @@ class Layer:
             rows, total = _pick(x.movedim(1, -1), x.dim() - 1, choose)
         else:
             rows, total = _pick(x.reshape(-1, x.shape[-1]), 1, choose)
-        return self._grouped(rows, copy=len(rows) == total), total
+        return self._grouped(rows, copy=len(rows) == total and not own), total
 
     def _grouped(self, rows: Tensor, copy: bool) -> Tensor:
         rows = rows.reshape(len(rows), self.groups, self.inputs).transpose(0, 1)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RowRecorder:
-    """The forward hook of a layer: copies rows of its input, and keeps them once they took part in
+    """The forward hook of a layer: takes rows of its input, and keeps them once they took part in
     the gradient."""
 
     def __init__(self, trip: RoundTrip | None, layer: Layer | None):
@@ -49,7 +49,7 @@ class RowRecorder:
         def gradient_arrived(gradient: Tensor) -> None:
             delta = None
             if with_delta:
-                delta = gradient.detach().reshape(total, -1).to(H.dtype, copy=True)
+                delta = gradient.detach().reshape(total, -1).to(H.dtype)
             self._use(Use(H, total, delta))
 
         output.register_hook(gradient_arrived)

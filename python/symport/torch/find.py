@@ -117,8 +117,8 @@ def _check_model(model: nn.Module) -> None:
             )
         if hasattr(tensor, "placements"):
             raise ValueError(
-                f"{name} is sharded (DTensor); search the model before it is sharded, save"
-                " the gauge file, and load it"
+                f"{name} is sharded (DTensor); search and teleport the model before fully_shard:"
+                " sharded tensors are stepped by RoundTrip, but not moved"
             )
     if not any(p.requires_grad for p in model.parameters()):
         raise ValueError(

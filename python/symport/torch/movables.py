@@ -87,7 +87,10 @@ class Movables:
             if tensor is None:
                 raise Refused(f"{name}: the model has no such parameter or buffer")
             if type(tensor).__name__ == "DTensor":
-                raise Refused(f"{name} is sharded (DTensor); only whole tensors can be moved")
+                raise Refused(
+                    f"{name} is sharded (DTensor); only whole tensors can be moved: teleport before"
+                    " fully_shard"
+                )
             if tensor.is_inference():
                 raise Refused(
                     f"{name} was made in torch.inference_mode() and cannot be changed in place"

@@ -4,9 +4,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
 
 OBJECTIVES = ("balance", "alternate", "gradient", "flat", "decrease")
+
+
+class OptionArguments(TypedDict, total=False):
+    """The fields of `Options` as keyword arguments of `teleport` and `Teleporter`."""
+
+    objective: str
+    tolerance: float | None
+    powers_of_two: bool
+    kappa: float
+    scale: float | None
+    rehearsal: int
+    across_decay: bool
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,14 @@ class Options:
     rehearsal: int = 1
     #: Move groups whose parameters have different weight decays.
     across_decay: bool = False
+
+    @classmethod
+    def of(cls, arguments: dict[str, Any]) -> Options:
+        names = [field.name for field in fields(cls)]
+        for name in arguments:
+            if name not in names:
+                raise TypeError(f"{name}: no such option; there are {', '.join(names)}")
+        return cls(**arguments)
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,11 +10,14 @@ import torch
 from torch import Tensor, nn
 
 from . import _exchange, _gauge
-from ._find_layers import Pair, find_layers
+from ._arguments import check_count, check_number, unwrap
+from ._find_layers import find_layers
 from ._gauge import Rows
 from ._kernels import Average, Kernel
-from ._layers import Layer, is_sharded, local
+from ._layers import Layer, is_sharded
+from ._pairs import step_pair
 from ._recorder import RowRecorder
+from ._round_trip_table import describe
 
 KERNELS = ("batch", "average")
 
@@ -64,19 +66,19 @@ class RoundTrip:
         seed: int = 0,
         process_group: Any = "auto",
     ):
-        _check_number("damping", damping)
-        _check_number("pair_damping", pair_damping)
+        check_number("damping", damping)
+        check_number("pair_damping", pair_damping)
         if kernel not in KERNELS:
             raise ValueError(f"kernel: found {kernel!r}, expected 'batch' or 'average'")
-        _check_count("refresh", refresh)
+        check_count("refresh", refresh)
         if rows is not None:
-            _check_count("rows", rows)
+            check_count("rows", rows)
         self.damping, self.kernel, self.refresh = float(damping), kernel, refresh
         self.rows, self.pair_damping = rows, float(pair_damping)
         self.process_group = process_group
         self._model = model
         self._generator = torch.Generator().manual_seed(seed)
-        root = _unwrap(model)
+        root = unwrap(model)
         found = find_layers(root, pairs)
         self._layers, self._pairs, self._left_alone = found.layers, found.pairs, found.left_alone
         if not self._layers and not self._pairs:
@@ -148,7 +150,8 @@ class RoundTrip:
             else:
                 self._step_batches([(layer, kernel) for layer, kernel, ready in jobs if ready])
             for pair in pairs:
-                self._step_pair(pair)
+                if not step_pair(pair, self.pair_damping):
+                    self._skipped[pair.name] = "its factors are not finite"
         self._steps += 1
 
     def _kernel(self, layer: Layer, taken: tuple[Rows, int] | None) -> Kernel | None:
@@ -260,25 +263,6 @@ class RoundTrip:
         else:
             _gauge.by_rows(G, bias, kernel.rows, inverse, damping / kernel.count)
 
-    def _step_pair(self, pair: Pair) -> None:
-        """B: G_B (A A' + l I)^-1, A: (B' B + l I)^-1 G_A, l = pair_damping times the mean
-        eigenvalue. A factor whose partner is zero takes no step."""
-        factors = []
-        for own, other, left in ((pair.B, pair.A, False), (pair.A, pair.B, True)):
-            if own.grad is None:
-                continue
-            dtype = torch.float64 if own.dtype == torch.float64 else torch.float32
-            F = _whole(other).flatten(1).to(dtype)
-            gram = (F.mT @ F if left else F @ F.mT)[None]
-            G = _whole(own.grad).flatten(1).to(dtype)
-            ((inverse, _),) = _gauge.damped_inverses([(gram, self.pair_damping / len(gram[0]))])
-            if inverse is None:
-                self._skipped[pair.name] = "its factors are not finite"
-                return
-            factors.append((own, inverse[0] @ G if left else G @ inverse[0]))
-        for own, G in factors:
-            _assign(own, G)
-
     # Recording.
 
     def _choose(self, total: int) -> Tensor | None:
@@ -369,91 +353,4 @@ class RoundTrip:
         self._generator.set_state(state["generator"].cpu())
 
     def __repr__(self) -> str:
-        table = [("layer", "kind", "inputs", "outputs", "parameters")]
-        left = dict(self._left_alone)
-        count = 0
-        for layer in self._layers:
-            if not layer.weight.requires_grad:
-                left[layer.name] = f"{layer.kind}: frozen"
-                continue
-            if layer.name in self._skipped:
-                left[layer.name] = f"{layer.kind}: at the last step, {self._skipped[layer.name]}"
-                continue
-            size = sum(p.numel() for p in layer.parameters())
-            count += size
-            inputs = f"{layer.inputs}{' + 1' if layer.steps_bias else ''}"
-            kind = layer.kind if layer.groups == 1 else f"{layer.kind}, {layer.groups} groups"
-            table.append((layer.name or "(model)", kind, inputs, str(layer.outputs), f"{size:,}"))
-        for pair in self._pairs:
-            size = pair.A.numel() + pair.B.numel()
-            count += size
-            ends = (str(pair.A.shape[1:].numel()), str(pair.B.shape[0]))
-            table.append((pair.name, f"pair of rank {pair.A.shape[0]}", *ends, f"{size:,}"))
-        total = sum(p.numel() for p in self._model.parameters())
-        rows = "all" if self.rows is None else f"at most {self.rows}"
-        lines = [
-            f"RoundTrip: damping {self.damping:g}, kernel {self.kernel}, {rows} rows, "
-            f"{count:,} of {total:,} parameters"
-        ]
-        widths = [max(len(row[i]) for row in table) for i in range(5)]
-        for name, kind, *numbers in table:
-            cells = [name.ljust(widths[0]), kind.ljust(widths[1])]
-            cells += [n.rjust(w) for n, w in zip(numbers, widths[2:], strict=True)]
-            lines.append("  " + "  ".join(cells))
-        if left:
-            lines.append("left alone:")
-            width = max(map(len, left))
-            lines += [f"  {name.ljust(width)}  {why}" for name, why in left.items()]
-        return "\n".join(lines)
-
-
-def _unwrap(model: nn.Module) -> nn.Module:
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model: found {type(model).__name__}, expected a torch.nn.Module")
-    while True:
-        kind = type(model).__name__
-        if kind == "FullyShardedDataParallel":
-            raise TypeError("FullyShardedDataParallel has flat parameters; use fully_shard (FSDP2)")
-        if isinstance(model, nn.DataParallel):
-            raise TypeError("nn.DataParallel runs copies of the model; use DistributedDataParallel")
-        if isinstance(model, torch.jit.ScriptModule):
-            raise TypeError(
-                "a scripted model has no Python hooks; use the module before torch.jit.script"
-            )
-        if hasattr(model, "_orig_mod"):
-            model = model._orig_mod  # torch.compile
-        elif isinstance(model, nn.parallel.DistributedDataParallel):
-            model = model.module
-        else:
-            return model
-
-
-def _whole(tensor: Tensor) -> Tensor:
-    return tensor.full_tensor() if is_sharded(tensor) else tensor
-
-
-def _assign(parameter: nn.Parameter, whole: Tensor) -> None:
-    assert parameter.grad is not None
-    whole = whole.reshape(parameter.grad.shape).to(parameter.grad.dtype)
-    if is_sharded(parameter.grad):
-        from torch.distributed.tensor import distribute_tensor
-
-        grad = parameter.grad
-        whole = distribute_tensor(whole, grad.device_mesh, grad.placements)
-        local(grad).copy_(local(whole))
-    else:
-        parameter.grad.copy_(whole)
-
-
-def _check_number(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name}: found {value!r}, expected a number")
-    if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"{name}: found {value!r}, expected a positive number, such as 0.1")
-
-
-def _check_count(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}: found {value!r}, expected a whole number")
-    if value < 1:
-        raise ValueError(f"{name}: found {value}, expected at least 1")
+        return describe(self)

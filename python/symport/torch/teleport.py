@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -14,8 +14,11 @@ from .certificate import Certificate
 from .find import find_symmetries
 from .jump import Jump
 from .loss import Loss
-from .options import Options
+from .options import OptionArguments, Options
 from .symmetries import Symmetries, unwrap
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def teleport(
@@ -24,16 +27,10 @@ def teleport(
     *,
     optimizer: Optimizer | None = None,
     symmetries: Symmetries | None = None,
-    objective: str = "balance",
-    tolerance: float | None = None,
-    powers_of_two: bool = True,
-    kappa: float = 2.0,
-    scale: float | None = None,
-    rehearsal: int = 1,
     turn: int = 0,
-    across_decay: bool = False,
     also: Iterable[nn.Module | Mapping[str, Tensor]] = (),
     process_group: Any = "auto",
+    **options: Unpack[OptionArguments],
 ) -> Certificate:
     """Move the model along its symmetries to a better place with the same loss.
 
@@ -49,26 +46,19 @@ def teleport(
         "gradient", the largest gradient with singular values of the element in [1/kappa, kappa];
         "flat", the smallest gradient;
         "decrease", the best of all these after `rehearsal` real steps of the optimizer.
-    tolerance, powers_of_two, kappa, scale, rehearsal, across_decay: see `Options`.
+    options: the fields of `Options`, with its defaults: tolerance, powers_of_two, kappa, scale,
+        rehearsal and across_decay besides the objective.
     process_group: "auto" is the default group of torch.distributed where it is initialised: all
         ranks then take the jump of rank 0, judged by the mean of their losses. None: alone.
     """
-    options = Options(
-        objective=objective,
-        tolerance=tolerance,
-        powers_of_two=powers_of_two,
-        kappa=kappa,
-        scale=scale,
-        rehearsal=rehearsal,
-        across_decay=across_decay,
-    )
+    chosen = Options.of(options)
     if not callable(closure):
         raise TypeError("closure: expected a function that returns the loss; see balance()")
-    if objective == "decrease" and optimizer is None:
+    if chosen.objective == "decrease" and optimizer is None:
         raise ValueError("objective='decrease' takes steps of the optimizer: pass optimizer=...")
     if symmetries is None:
         symmetries = _find(model, closure, optimizer)
-    jump = Jump(symmetries, optimizer, options, Agreement(process_group), model)
+    jump = Jump(symmetries, optimizer, chosen, Agreement(process_group), model)
     for other in also:
         jump.movables.also(other)
     return jump.run(closure, "closure", turn)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -12,8 +12,11 @@ from torch.optim import Optimizer
 from .agreement import Agreement
 from .certificate import Certificate
 from .jump import Jump
-from .options import Options
+from .options import OptionArguments, Options
 from .symmetries import Symmetries
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: Every so many steps, at a set of steps, or wherever a function of the step says so; from 0.
 Schedule = int | Collection[int] | Callable[[int], bool]
@@ -39,7 +42,7 @@ class Teleporter:
     schedule: an integer k (steps k, 2k, ...; 1 is every step, from the first on), a set of steps,
         or a function of the step; steps count the calls of `step` from 0.
     scaler: the GradScaler of mixed precision; its gradients are unscaled first.
-    Other options: see `teleport`.
+    options: as those of `teleport`, with the same defaults.
     """
 
     def __init__(
@@ -48,16 +51,10 @@ class Teleporter:
         optimizer: Optimizer,
         schedule: Schedule = 100,
         *,
-        objective: str = "balance",
         closure: Callable[[], Any] | None = None,
-        tolerance: float | None = None,
-        powers_of_two: bool = True,
-        kappa: float = 2.0,
-        scale: float | None = None,
-        rehearsal: int = 1,
-        across_decay: bool = False,
         scaler: Any = None,
         process_group: Any = "auto",
+        **options: Unpack[OptionArguments],
     ) -> None:
         if isinstance(schedule, int) and schedule < 1:
             raise ValueError(f"schedule: every {schedule} steps; expected at least 1")
@@ -65,22 +62,14 @@ class Teleporter:
             raise TypeError(
                 f"optimizer: {type(optimizer).__name__}; expected a torch.optim.Optimizer"
             )
-        options = Options(
-            objective=objective,
-            tolerance=tolerance,
-            powers_of_two=powers_of_two,
-            kappa=kappa,
-            scale=scale,
-            rehearsal=rehearsal,
-            across_decay=across_decay,
-        )
+        chosen = Options.of(options)
         self.certificates: list[Certificate] = []
         self._optimizer = optimizer
         self._schedule = schedule
         self._closure = closure
         self._scaler = scaler
         self._step = 0
-        self._jump = Jump(symmetries, optimizer, options, Agreement(process_group))
+        self._jump = Jump(symmetries, optimizer, chosen, Agreement(process_group))
 
     def also(self, *copies: nn.Module | Mapping[str, Tensor]) -> Teleporter:
         """Move copies of the weights along (EMA, SWA, slow weights): modules or tensors by name."""

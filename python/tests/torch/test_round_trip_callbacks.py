@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
+from optional_packages import optional
 from torch import nn
 from torch.nn import functional as F
 
@@ -45,7 +45,7 @@ def assert_same(found: nn.Module) -> None:
 
 
 def test_hugging_face_trainer(tmp_path):
-    transformers = pytest.importorskip("transformers")
+    transformers = optional("transformers")
     from symport.torch.hugging_face import RoundTripCallback
 
     x, labels = data()
@@ -77,7 +77,7 @@ def test_hugging_face_trainer(tmp_path):
 
 
 def test_lightning_trainer(tmp_path):
-    lightning = pytest.importorskip("lightning")
+    lightning = optional("lightning")
     from symport.torch.lightning import RoundTripCallback
 
     class Module(lightning.LightningModule):
@@ -109,7 +109,7 @@ def test_lightning_trainer(tmp_path):
 
 
 def test_lora_of_peft():
-    peft = pytest.importorskip("peft")
+    peft = optional("peft")
     model = peft.get_peft_model(Model(), peft.LoraConfig(r=2, target_modules=["0", "2"]))
     trip = RoundTrip(model)
     assert len(trip._pairs) == 2

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""What RoundTrip refuses, and how."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from symport.torch import RoundTrip
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(3)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "options, message",
+        [
+            ({"damping": 0}, "damping: found 0, expected a positive number"),
+            ({"damping": float("nan")}, "damping: found nan"),
+            ({"damping": "0.1"}, "damping: found '0.1', expected a number"),
+            ({"kernel": "mean"}, "kernel: found 'mean', expected 'batch' or 'average'"),
+            ({"refresh": 0}, "refresh: found 0, expected at least 1"),
+            ({"rows": 1.5}, "rows: found 1.5, expected a whole number"),
+            ({"pair_damping": -1}, "pair_damping: found -1"),
+            ({"pairs": ["ab"]}, "expected the two names"),
+        ],
+    )
+    def test_wrong_arguments(self, options, message):
+        model = nn.Linear(3, 2)
+        with pytest.raises((ValueError, TypeError), match=message.replace("(", r"\(")):
+            RoundTrip(model, **options)
+        assert not model._forward_hooks
+
+    def test_models(self):
+        with pytest.raises(TypeError, match="expected a torch.nn.Module"):
+            RoundTrip([nn.Linear(3, 2)])
+        with pytest.raises(TypeError, match="float16 parameters"):
+            RoundTrip(nn.Linear(3, 2).half())
+        with torch.inference_mode():
+            model = nn.Linear(3, 2)
+        with pytest.raises(ValueError, match="inference_mode"):
+            RoundTrip(model)
+        with pytest.raises(ValueError, match="lazy layer"):
+            RoundTrip(nn.LazyLinear(3))
+        with pytest.raises(
+            ValueError, match="no layer that a round trip could step\n  0: Embedding"
+        ):
+            RoundTrip(nn.Sequential(nn.Embedding(3, 2), nn.LayerNorm(2)))
+        with pytest.raises(TypeError, match="DataParallel"):
+            RoundTrip(nn.DataParallel(nn.Linear(3, 2)))
+        model = nn.Linear(3, 2)
+        RoundTrip(model)
+        with pytest.raises(ValueError, match="has a RoundTrip already"):
+            RoundTrip(model)
+
+    def test_quantised_layers(self):
+        model = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2))
+        model[0].weight = nn.Parameter(torch.ones(2, 3, dtype=torch.int8), requires_grad=False)
+        assert "0  Linear: quantised" in repr(RoundTrip(model))
+
+    def test_steps_at_the_wrong_time(self):
+        model = nn.Linear(3, 2)
+        trip = RoundTrip(model)
+        with pytest.raises(RuntimeError, match="no gradients"):
+            trip.step()
+        model(torch.randn(4, 3)).sum().backward()
+        trip.step()
+        after = model.weight.grad.clone()
+        with pytest.raises(RuntimeError, match="no inputs that they come from"):
+            trip.step()
+        assert torch.equal(after, model.weight.grad)

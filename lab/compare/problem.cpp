@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* problem_origin = "PROBLEM";
 /// What every function has besides its own symmetry.
-constexpr const char* level_set = "level_set";
+constexpr const char* level_set_kind = "level_set";
 
 template <class Spec>
 Spec with_options(const OptionTable<Spec>& table, const Problem& problem, const Method& method) {
@@ -37,7 +37,7 @@ bool is_called(const std::string& name, const std::string& listed) {
 void require_symmetry(const Problem& problem, const Method& method) {
   const std::string name = make_problem(problem.name).symmetry->name();
   if (method.kind == "teleport" || method.kind == "random" || is_called(name, method.kind) ||
-      method.kind == level_set) {
+      method.kind == level_set_kind) {
     return;
   }
   throw UsageError(fmt::format("--method '{}'", method.text),
@@ -93,7 +93,7 @@ RunSpec spec_for(const Problem& problem, const Method& method) {
   if (problem.is_function()) {
     if (method.teleports() && !method.round_trips()) require_symmetry(problem, method);
     FunctionRunSpec spec = with_options(function_run_options(), problem, method);
-    if (method.kind == level_set) spec.symmetry = level_set;
+    if (method.kind == level_set_kind) spec.symmetry = level_set_kind;
     return spec;
   }
   NetworkRunSpec spec = with_options(network_run_options(), problem, method);

@@ -72,12 +72,13 @@ const std::vector<Suite>& suites() {
   static const RateGrid wide{.lowest = 1e-4, .highest = 10.0, .per_decade = 2};
   static const std::vector<Suite> list{
       {.name = "quick",
-       .summary = "small problems that need no data: two minutes on two processors",
+       .summary = "small problems that need no data: under two minutes on two processors",
        .problems = {"ellipse", "booth", "rosenbrock", "quadratic:10,100",
                     "factorization:20,15,4,10", "completion:20,15,3,10,0.6", "linear-3",
                     "regression", "spirals"},
        .methods = {"gd", "momentum", "adam", "gd:lr=auto", "newton:lr=1", "gd+teleport:every:10",
-                   "gd+random:every:10", "gd+round-trip"},
+                   "gd:lr=auto+teleport:every:5,search=ascent,search-steps=2", "gd+random:every:10",
+                   "gd+round-trip"},
        .grid = {.lowest = 1e-3, .highest = 10.0, .per_decade = 2}},
       {.name = "functions",
        .summary = "test functions with their rotations",

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/position.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 /// S of every sample, from the outputs.
 template <Real Scalar>

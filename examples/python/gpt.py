@@ -3,7 +3,8 @@
 
 AdamW feels the gauge in which a model is written: the same function with V four times larger and O
 four times smaller, and the like for Q and K, trains to another loss. With teleports to the balanced
-gauge the initial gauge no longer matters. Do not expect a lower loss than that of a tuned AdamW.
+gauge the initial gauge no longer matters. Do not expect a lower loss than that of a tuned AdamW
+from them; round trips (two lines) reach one.
 
     python examples/python/gpt.py            # about 10 s
 """
@@ -59,8 +60,13 @@ class GPT(nn.Module):
         return self.head(self.ln_f(self.blocks(x)))
 
 
-def main(steps: int = 60, gauge: float = 1.0, teleports: bool = True) -> float:
-    """Trains, with V and Q times `gauge`, O and K divided by it; returns the last loss."""
+def main(
+    steps: int = 60, gauge: float = 1.0, method: str = "teleport", rate: float = 3e-3
+) -> float:
+    """Trains, with V and Q times `gauge`, O and K divided by it; returns the last loss.
+
+    method: "plain", "teleport" or "round-trip".
+    """
     symbols = sorted(set(TEXT))
     tokens = torch.tensor([symbols.index(c) for c in TEXT])
     torch.manual_seed(0)
@@ -75,10 +81,12 @@ def main(steps: int = 60, gauge: float = 1.0, teleports: bool = True) -> float:
             ):
                 part.mul_(factor)
             block.project.weight.div_(gauge)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.0)
-    if teleports:
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
+    if method == "teleport":
         symmetries = st.find_symmetries(model, tokens[None, :16], optimizer=optimizer)  # >>>
         teleporter = st.Teleporter(symmetries, optimizer, lambda step: step % 20 == 0)  # >>>
+    if method == "round-trip":
+        round_trip = st.RoundTrip(model)  # >>>
     generator = torch.Generator().manual_seed(1)
     recent = []
     for _ in range(steps):
@@ -88,17 +96,19 @@ def main(steps: int = 60, gauge: float = 1.0, teleports: bool = True) -> float:
         loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        if teleports:
+        if method == "teleport":
             teleporter.step()  # >>>
+        if method == "round-trip":
+            round_trip.step()  # >>>
         optimizer.step()
         recent.append(loss.item())
     return sum(recent[-10:]) / 10
 
 
 if __name__ == "__main__":
-    for with_teleports in (False, True):
-        losses = [main(gauge=g, teleports=with_teleports) for g in (1.0, 4.0)]
-        print(
-            f"{'balanced every 20 steps' if with_teleports else 'AdamW alone':24s} "
-            f"usual gauge {losses[0]:.4f}, V and Q x 4, O and K / 4: {losses[1]:.4f}"
-        )
+    for method, name in (("plain", "AdamW alone"), ("teleport", "balanced every 20 steps")):
+        losses = [main(gauge=g, method=method) for g in (1.0, 4.0)]
+        print(f"{name:24s} usual gauge {losses[0]:.4f}, V and Q x 4, O and K / 4: {losses[1]:.4f}")
+    for method, name in (("plain", "AdamW"), ("round-trip", "AdamW with round trips")):
+        best = min((main(method=method, rate=r), r) for r in (5e-3, 1e-2, 2e-2, 5e-2))
+        print(f"{name:24s} at the best of four rates, {best[1]}: {best[0]:.4f}")

@@ -118,7 +118,9 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   const TestFunction& function = *run.problem.function;
   const UsualRun usual = function.usual_run();
   check(spec.trip);
-  if (!spec.learning_rate && !spec.trip.on()) spec.learning_rate = RateSpec{usual.learning_rate};
+  if (!spec.learning_rate && !spec.trip.on()) {
+    spec.learning_rate = RateSpec{default_rate(spec.optimizer, usual.learning_rate)};
+  }
   if (!spec.steps) spec.steps = usual.steps;
   if (!spec.start && is_formula(spec.function)) {
     throw OptionError("start", fmt::format("missing; a formula has no starting point of its own: "
@@ -137,7 +139,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   state_symmetry(run);
   const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
   run.optimizer = with_round_trips<double>(
-      make_optimizer<double>(spec.optimizer, automatic, function.dimension()), function, spec.trip,
+      make_optimizer<double>(spec.optimizer, automatic, place_of(function)), function, spec.trip,
       spec.learning_rate);
   run.search = resolve_search(spec.how);
   check_search(run);

@@ -117,7 +117,7 @@ class LoadedRun final : public NetworkRun {
         plan_(plan_teleport<Scalar>(spec_.how, spec_.activation)),
         optimizer_(make_optimizer<Scalar>(spec_.optimizer,
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
-                                          weights_.w.size())) {
+                                          weights_.network)) {
     if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
     if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,

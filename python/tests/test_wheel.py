@@ -24,7 +24,10 @@ def run(*words, **options):
 def test_the_wheel_runs_the_readme_in_a_clean_environment(root, tmp_path):
     run(root / "scripts" / "package", "wheel", tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
+    archive = zipfile.ZipFile(wheel)
+    names = archive.namelist()
+    (library,) = [name for name in names if name.endswith(".so")]
+    assert b"libtorch" not in archive.read(library) and b"libc10" not in archive.read(library)
     assert any(name.startswith("symport/_core.") and name.endswith(".so") for name in names)
     assert "symport/_core.pyi" in names and "symport/py.typed" in names
     assert not any(name.startswith(("include/", "lib/", "bin/")) for name in names)
@@ -36,6 +39,10 @@ def test_the_wheel_runs_the_readme_in_a_clean_environment(root, tmp_path):
     assert "numpy" in installed and "torch" not in installed
     out = run(python, "-c", readme_example(), cwd=tmp_path)
     assert out and (tmp_path / "report.html").exists()
+    without = subprocess.run(
+        [str(python), "-c", "import symport.torch"], capture_output=True, text=True, check=False
+    )
+    assert "symport.torch needs PyTorch: pip install 'symport[torch]'" in without.stderr
 
 
 def test_the_sdist_has_all_that_a_build_needs(root, tmp_path):

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Symport for PyTorch."""
 
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "symport.torch needs PyTorch: pip install 'symport[torch]'", name="torch"
+    ) from error
+
 from .balance import balance
 from .certificate import Certificate, GroupMove
 from .find import find_symmetries

@@ -44,10 +44,19 @@ def test_resnet_keeps_every_bit_and_decreases_faster(capsys) -> None:
 
 def test_gpt_does_not_depend_on_its_initial_gauge() -> None:
     gpt = example("gpt")
-    plain = [gpt.main(gauge=g, teleports=False) for g in (1.0, 4.0)]
+    plain = [gpt.main(gauge=g, method="plain") for g in (1.0, 4.0)]
     balanced = [gpt.main(gauge=g) for g in (1.0, 4.0)]
     assert abs(plain[0] - plain[1]) > 0.05
     assert abs(balanced[0] - balanced[1]) < 0.005
+
+
+def test_round_trips_of_the_gpt_beat_tuned_adamw() -> None:
+    gpt = example("gpt")
+    rates = (5e-3, 1e-2, 2e-2, 5e-2)
+    plain = [gpt.main(method="plain", rate=rate) for rate in rates]
+    trips = [gpt.main(method="round-trip", rate=rate) for rate in rates]
+    assert min(plain) not in (plain[0], plain[-1])  # the best rate is inside of the grid
+    assert min(trips) < 0.85 * min(plain)
 
 
 def test_lora_beats_tuned_sgd_tenfold() -> None:

@@ -80,7 +80,7 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
             row({"steps", "N", "number of steps (default: the function's own)"}, &S::steps,
                 as_whole())
                 .in_role(Role::length),
-            row({"stop-at", "LOSS", "stop when the loss is below this"}, &S::stop_at, as_positive())
+            row({"stop-at", "LOSS", "stop when the loss is below this"}, &S::stop_at, as_number())
                 .in_role(Role::length),
             row({"seed", "N", "seed of the random numbers in searches"}, &S::seed, as_seed()),
         });
@@ -171,23 +171,24 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
       trips && !spec.teleport.empty() ? std::optional(spec.teleport) : std::nullopt;
   FunctionResult result{
       spec, run.problem.function->formula(), run.problem.function->minimum(), run.start(), {}};
-  result.summary = train<double>(*run.problem.function, *run.optimizer, result.x,
-                                 {.max_steps = *spec.steps,
-                                  .learning_rate = run.learning_rate(),
-                                  .teleport = {.symmetry = run.problem.symmetry.get(),
-                                               .search = run.search.get(),
-                                               .schedule = trips ? Schedule{} : spec.teleport,
-                                               .state = spec.how.state,
-                                               .objective = spec.how.objective,
-                                               .bound = spec.how.bound,
-                                               .cap = spec.how.cap,
-                                               .rehearsal = *spec.how.rehearsal,
-                                               .keep_going = std::move(keep_going)},
-                                  .round_trips = only_there,
-                                  .stop = {.loss_below = spec.stop_at.value_or(0.0)},
-                                  .seed = spec.seed,
-                                  .trace = with_trace,
-                                  .watcher = std::move(watcher)});
+  result.summary =
+      train<double>(*run.problem.function, *run.optimizer, result.x,
+                    {.max_steps = *spec.steps,
+                     .learning_rate = run.learning_rate(),
+                     .teleport = {.symmetry = run.problem.symmetry.get(),
+                                  .search = run.search.get(),
+                                  .schedule = trips ? Schedule{} : spec.teleport,
+                                  .state = spec.how.state,
+                                  .objective = spec.how.objective,
+                                  .bound = spec.how.bound,
+                                  .cap = spec.how.cap,
+                                  .rehearsal = *spec.how.rehearsal,
+                                  .keep_going = std::move(keep_going)},
+                     .round_trips = only_there,
+                     .stop = {.loss_below = spec.stop_at.value_or(Stopping{}.loss_below)},
+                     .seed = spec.seed,
+                     .trace = with_trace,
+                     .watcher = std::move(watcher)});
   return result;
 }
 

@@ -70,9 +70,9 @@ void factorization_residuals(const Objective& objective, In<double> w, Vector& c
 }
 
 /// The same where the mask is 1; the other residuals are 0.
-void completion(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
+void completion_residuals(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
   const auto& masked = static_cast<const MatrixCompletion&>(objective);
-  factorization(masked.full(), w, c, A);
+  factorization_residuals(masked.full(), w, c, A);
   const Eigen::Map<const Vector> mask(masked.mask().data(), c.size());
   c = mask.cwiseProduct(c);
   A = mask.asDiagonal() * A;
@@ -124,7 +124,7 @@ std::shared_ptr<const GaussNewton<double>> of_test_function(const Objective& obj
     return made(pair->Y().size(), factorization_residuals);
   }
   if (const auto* masked = dynamic_cast<const MatrixCompletion*>(&objective)) {
-    return made(masked->mask().size(), completion);
+    return made(masked->mask().size(), completion_residuals);
   }
   return nullptr;
 }

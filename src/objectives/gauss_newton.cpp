@@ -7,6 +7,7 @@
 #include "objectives/mlp_gauss_newton.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
+#include "symport/objectives/matrix_completion.hpp"
 #include "symport/objectives/matrix_factorization.hpp"
 #include "symport/objectives/quadratic.hpp"
 #include "symport/objectives/rosenbrock.hpp"
@@ -68,6 +69,15 @@ void factorization_residuals(const Objective& objective, In<double> w, Vector& c
   }
 }
 
+/// The same where the mask is 1; the other residuals are 0.
+void completion_residuals(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
+  const auto& masked = static_cast<const MatrixCompletion&>(objective);
+  factorization_residuals(masked.full(), w, c, A);
+  const Eigen::Map<const Vector> mask(masked.mask().data(), c.size());
+  c = mask.cwiseProduct(c);
+  A = mask.asDiagonal() * A;
+}
+
 /// Everything from A and c, for a few parameters.
 class DenseGaussNewton final : public GaussNewton<double> {
  public:
@@ -112,6 +122,9 @@ std::shared_ptr<const GaussNewton<double>> of_test_function(const Objective& obj
   if (dynamic_cast<const Quadratic*>(&objective)) return made(n, quadratic_residuals);
   if (const auto* pair = dynamic_cast<const MatrixFactorization*>(&objective)) {
     return made(pair->Y().size(), factorization_residuals);
+  }
+  if (const auto* masked = dynamic_cast<const MatrixCompletion*>(&objective)) {
+    return made(masked->mask().size(), completion_residuals);
   }
   return nullptr;
 }

@@ -10,7 +10,7 @@ namespace symport::benchmarks {
 
 enum class Goal { at_least, at_most };
 
-/// One goal of the table in docs/performance.md.
+/// One goal of the table in docs/measurements/performance.md.
 struct Row {
   std::string id;    ///< 1a, 1b, 2a ...
   std::string work;  ///< what was measured, with its unit

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "lab/compare/codecs.hpp"
 #include "lab/config/config_writer.hpp"
-#include "lab/text/parse_numbers.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::lab::compare {
@@ -25,27 +25,10 @@ const std::vector<std::string> usual_minibatch_methods{"gd", "adam", "gd+rescale
 constexpr Budget usual_data_budget{Budget::Unit::evaluations, 2000.0};
 
 /// What all methods on networks have in common.
-const std::vector<std::string> network_names{"layers",  "activation", "bias",    "loss",
-                                             "init",    "samples",    "batch",   "label",
-                                             "threads", "precision",  "data-dir"};
+const std::vector<std::string> network_names{"layers",  "activation", "bias",     "loss",
+                                             "init",    "samples",    "batch",    "label",
+                                             "threads", "precision",  "data-dir", "scaling"};
 
-template <class Value>
-Codec<Value> as_form(Value (*parse)(const std::string&), std::string (*text)(const Value&)) {
-  return {parse, [text](const Value& value) { return ConfigValue(text(value)); }};
-}
-
-Codec<double> as_confidence() {
-  return {[](const std::string& text) {
-            const double value = parse_positive(text);
-            if (value < 1.0) return value;
-            throw InvalidArgument("confidence", fmt::format("'{}'", text),
-                                  "a number between 0 and 1");
-          },
-          [](const double& value) { return ConfigValue(value); }};
-}
-
-std::string text_of_method(const Method& method) { return method.text; }
-std::string text_of_budget(const Budget& budget) { return budget.text(); }
 std::string text_of_target(const Target& target) { return target.text(); }
 
 bool tunes(const CompareOptions& options) { return !options.rate; }
@@ -92,12 +75,12 @@ const OptionTable<CompareOptions>& compare_options() {
               .help = fmt::format("once for each (default:\n{};\nmini-batches: {})",
                                   join(usual_methods, ",\n"), join(usual_minibatch_methods)),
               .many = true},
-             &S::methods, as_form(parse_method, text_of_method)),
+             &S::methods, as_method()),
          row({"budget", "Nevals|Ts",
               fmt::format("of every run: gradient evaluations (of a mini-batch) or seconds "
                           "(default {}; with data sets {})",
                           S{}.budget.text(), usual_data_budget.text())},
-             &S::budget, as_form(parse_budget, text_of_budget)),
+             &S::budget, as_budget()),
          row({"target", "LOSS|rel:PART",
               "loss to reach, or part of the loss at the start, both above the known minimum "
               "(default rel:1e-6, data sets rel:0.1; mini-batches need a loss)"},

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "lab/compare/infinity.hpp"
 #include "lab/compare/output.hpp"
 #include "lab/compare/summary.hpp"
 #include "lab/runs/machine.hpp"
@@ -25,7 +26,6 @@ using report::Series;
 using report::Table;
 using report::Verdict;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int curve_points = 240;
 /// Just before a jump, so that the points of a step curve ascend.
 constexpr double before = 1.0 - 1e-9;

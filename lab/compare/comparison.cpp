@@ -5,36 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
-#include <tuple>
 
+#include "lab/compare/rate_score.hpp"
 #include "lab/runs/run_directory.hpp"
 
 namespace symport::lab::compare {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Rates are chosen with other seeds than those that are reported.
 constexpr std::uint64_t first_tuning_seed = 1'000'000;
-
-/// How good a rate is on the tuning seeds: first by how many runs reach the target, then by what
-/// that costs (the whole budget where it is not reached), then by the loss at the end. Less is
-/// better.
-struct Score {
-  double missed = 0.0, cost = 0.0, loss = 0.0;
-
-  void add(const Trial& trial, const Budget& budget) {
-    missed += trial.reached ? 0.0 : 1.0;
-    cost += std::log(trial.reached ? trial.reached->in(budget.unit) : budget.amount);
-    const double last = std::isnan(trial.last_loss) ? infinity : trial.last_loss;
-    loss += trial.reached ? 0.0 : std::log(std::max(last, 1e-300));
-  }
-  bool operator<(const Score& other) const {
-    return std::tie(missed, cost, loss) < std::tie(other.missed, other.cost, other.loss);
-  }
-};
 
 class Runner {
  public:
@@ -147,12 +127,12 @@ class Runner {
       seeds.push_back(options_.seed + first_tuning_seed + static_cast<std::uint64_t>(i));
       thresholds.push_back(threshold(problem, seeds.back()));
     }
-    std::optional<Score> best;
+    std::optional<RateScore> best;
     RateSpec best_rate;
     for (std::size_t i = 0; i < rates_.size() && watch_.keep_going(); ++i) {
       const RateSpec rate = RateSpec::parse(fmt::format("{:.3g}", rates_[i]));
       set_rate(entry, rate);
-      Score score;
+      RateScore score;
       for (std::size_t k = 0; k < seeds.size() && watch_.keep_going(); ++k) {
         const Trial trial =
             run_one({.spec = entry.spec,
@@ -160,9 +140,12 @@ class Runner {
                      .budget = options_.budget,
                      .threshold = thresholds[k],
                      .spread = options_.spread,
-                     .stop_at_target = true},
+                     .stop_at_target = true,
+                     .keep_curve = false},
                     fmt::format("tuning {} on {}", method.text, problem.problem.name));
-        score.add(trial, options_.budget);
+        std::optional<double> cost;
+        if (trial.reached) cost = trial.reached->in(options_.budget.unit);
+        score.add(cost, options_.budget.amount, trial.last_loss);
         ++entry.tuning.runs;
         entry.tuning.evaluations += trial.spent.evaluations;
         entry.tuning.seconds += trial.spent.seconds;

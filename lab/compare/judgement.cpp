@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lab/compare/judgement.hpp"
 
+#include "lab/compare/infinity.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +13,6 @@
 namespace symport::lab::compare {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What every trial costs: known where it reached the target, else more than the budget.
 std::vector<Bounds> costs_of(const Entry& entry, const Budget& budget) {

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/compare/infinity.hpp"
 #include "lab/runs/run_writer.hpp"
 
 namespace symport::lab::compare {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Random numbers for starts do not depend on those of searches.
 constexpr std::uint64_t start_stream = 3;
 /// More steps or epochs than any budget in seconds has room for.
@@ -35,7 +35,7 @@ class Observer {
     if (at.in(plan_.budget.unit) > plan_.budget.amount) return;
     trial_.last_loss = loss;
     if (!trial_.reached && loss <= plan_.threshold) trial_.reached = at;
-    if (!plan_.stop_at_target) keep(at, loss);
+    if (plan_.keep_curve) keep(at, loss);
   }
 
   /// Whether to make another step.

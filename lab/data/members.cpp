@@ -7,6 +7,7 @@
 
 #include "data/input.hpp"
 #include "lab/data/png_rows.hpp"
+#include "lab/data/table_member.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/idx.hpp"
 
@@ -77,6 +78,8 @@ void make_stored_file(const StoredFile& file, const std::filesystem::path& root,
       return join_png_rows(file, root, sink);
     case MemberForm::json_classes:
       return convert_json(file, root / file.members.at(0), sink);
+    case MemberForm::table:
+      return sink(stored_table(file, root));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
+#include "symport/objectives/matrix_completion.hpp"
 #include "symport/objectives/matrix_factorization.hpp"
 #include "symport/objectives/quadratic.hpp"
 #include "symport/objectives/rosenbrock.hpp"
@@ -178,6 +179,19 @@ const std::vector<FunctionEntry>& functions() {
                                                     p[4]);
          return problem(factorization, FactorPairSymmetry(factorization));
        }},
+      {"completion",
+       "|M o (Y - UV)|^2, the matrix of factorization from the part SHARE of its entries",
+       {{.name = "ROWS", .value = 20, .whole = true, .largest = largest_size},
+        {.name = "COLS", .value = 15, .whole = true, .largest = largest_size},
+        {.name = "RANK", .value = 3, .whole = true, .largest = largest_size},
+        {.name = "CONDITION", .value = 10, .largest = 1e12},
+        {.name = "SHARE", .value = 0.6, .smallest = 1e-6, .largest = 1}},
+       [](const std::vector<double>& p) {
+         MatrixCompletion completion =
+             MatrixCompletion::random(whole(p[0]), whole(p[1]), whole(p[2]), p[3], p[4], 0);
+         FactorPairSymmetry symmetry(completion.full());
+         return problem(std::move(completion), std::move(symmetry));
+       }},
   };
   return entries;
 }
@@ -188,7 +202,7 @@ const std::vector<SymmetryEntry>& symmetries() {
        "rotations of the coordinates in which the loss is |u|^2: ellipse, rosenbrock, booth"},
       {"SO(2N)", "the same for N pairs: rosenbrock:N"},
       {"O(n)", "rotations and reflections, g.w = A^-1/2 g A^1/2 w: quadratic"},
-      {"GL(r)", "invertible matrices on a factor pair, (U g^-1, g V): factorization"},
+      {"GL(r)", "invertible matrices on a factor pair, (U g^-1, g V): factorization, completion"},
   };
   return entries;
 }

@@ -8,12 +8,13 @@
 #include "lab/report/decimation.hpp"
 #include "lab/report/scale.hpp"
 #include "lab/report/svg.hpp"
+#include "lab/report/svg_frame.hpp"
 
 namespace symport::lab::report {
 
 namespace {
 
-constexpr double width = 720, left = 74, right = 700, plot_height = 320, line_height = 20;
+constexpr double plot_height = 320, line_height = 20;
 
 struct Item {
   std::string text;

@@ -7,12 +7,13 @@
 #include "lab/report/report.hpp"
 #include "lab/report/scale.hpp"
 #include "lab/report/svg.hpp"
+#include "lab/report/svg_frame.hpp"
 
 namespace symport::lab::report {
 
 namespace {
 
-constexpr double width = 720, left = 86, right = 700, top = 64, cell_height = 46;
+constexpr double labelled_left = 86, top = 64, cell_height = 46;
 constexpr int above = 1, below = 6;  // series colours
 /// Numbers stay readable on the strongest colour.
 constexpr double strongest = 0.6;
@@ -65,7 +66,7 @@ void draw_key(Svg& svg, const HeatMap& figure, const Colours& colours) {
   constexpr int steps = 41;
   constexpr double key_left = 440, key_right = right, y = 16, height = 10;
   const double step = (key_right - key_left) / steps;
-  svg.text(left, y + 10, figure.value.label, {{"fill", std::string(ink)}});
+  svg.text(labelled_left, y + 10, figure.value.label, {{"fill", std::string(ink)}});
   const auto at = [&](double part) {
     return figure.middle * std::exp((2.0 * part - 1.0) * colours.far());
   };
@@ -89,16 +90,17 @@ void draw_key(Svg& svg, const HeatMap& figure, const Colours& colours) {
 
 std::string heat_map_svg(const HeatMap& figure) {
   const auto columns = figure.x.size(), rows = figure.y.size();
-  const double w = (right - left) / static_cast<double>(columns);
+  const double w = (right - labelled_left) / static_cast<double>(columns);
   const double bottom = top + cell_height * static_cast<double>(rows);
   const Colours colours(figure);
   Svg svg(width, bottom + 52, figure.title + ": " + figure.finding.text);
   draw_key(svg, figure, colours);
   for (std::size_t row = 0; row < rows; ++row) {
     const double y = bottom - cell_height * static_cast<double>(row + 1);
-    svg.text(left - 10, y + cell_height / 2 + 4, label_of(figure.y[row]), {{"text-anchor", "end"}});
+    svg.text(labelled_left - 10, y + cell_height / 2 + 4, label_of(figure.y[row]),
+             {{"text-anchor", "end"}});
     for (std::size_t column = 0; column < columns; ++column) {
-      const double x = left + w * static_cast<double>(column);
+      const double x = labelled_left + w * static_cast<double>(column);
       const double value = figure.values[row * columns + column];
       Svg::Attributes look = Colours::shown(value)
                                  ? colours.look(value)
@@ -115,10 +117,10 @@ std::string heat_map_svg(const HeatMap& figure) {
     }
   }
   for (std::size_t column = 0; column < columns; ++column) {
-    svg.text(left + w * (static_cast<double>(column) + 0.5), bottom + 20,
+    svg.text(labelled_left + w * (static_cast<double>(column) + 0.5), bottom + 20,
              label_of(figure.x[column]), {{"text-anchor", "middle"}});
   }
-  svg.text((left + right) / 2, bottom + 42, figure.x_axis.label,
+  svg.text((labelled_left + right) / 2, bottom + 42, figure.x_axis.label,
            {{"text-anchor", "middle"}, {"fill", std::string(ink)}});
   svg.text(0, 0, figure.y_axis.label,
            {{"text-anchor", "middle"},

@@ -7,12 +7,13 @@
 #include "lab/report/contours.hpp"
 #include "lab/report/scale.hpp"
 #include "lab/report/svg.hpp"
+#include "lab/report/svg_frame.hpp"
 
 namespace symport::lab::report {
 
 namespace {
 
-constexpr double width = 720, left = 74, right = 700, plot_height = 468;
+constexpr double plot_height = 468;
 
 constexpr std::string_view level_colour = "#51677b";
 

@@ -5,14 +5,12 @@
 
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "data/input.hpp"
 #include "lab/data/tensor_values.hpp"
+#include "lab/runs/placed_gauge.hpp"
 #include "lab/text/json_forms.hpp"
-#include "lab/text/suggestion.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/symmetries/slot_symmetry.hpp"
@@ -26,158 +24,6 @@ constexpr const char* scope =
     "file are symmetries of the model. Norms are those of the tensors that the gauge names, "
     "without "
     "running statistics";
-
-bool is_running_statistic(std::string_view tensor) {
-  return tensor.ends_with("running_mean") || tensor.ends_with("running_var");
-}
-
-/// The tensors that the gauge names as one flat vector. The library's tensors are column-major: a
-/// C-ordered one is that with its axes in reverse.
-struct PlacedGauge {
-  ParameterLayout layout;
-  std::vector<SlotGroup> groups;
-  std::vector<SlotGroup> counted;  ///< the same without running statistics
-  std::vector<std::string> names;  ///< of the tensors, in the order of the layout
-  std::set<std::string> carried;   ///< the running statistics among them
-};
-
-const Safetensors::Tensor& find_tensor(const Safetensors& tensors, const std::string& name,
-                                       const GaugeTeleportSpec& spec, const std::string& place) {
-  const auto found = tensors.tensors().find(name);
-  if (found != tensors.tensors().end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [known, tensor] : tensors.tensors()) names.push_back(known);
-  throw InvalidArgument(
-      place, "the tensor " + detail::quoted(name),
-      fmt::format("one of those in {}{}", spec.weights, did_you_mean(name, names)));
-}
-
-/// Throws unless the slot lies in the tensor and fits its group. The library checks this too, but
-/// its axes are those of column-major tensors.
-void require_fit(const Gauge::Group& group, const Gauge::Place& slot,
-                 const Safetensors::Tensor& tensor, const std::string& place) {
-  const Index axes = std::ssize(tensor.shape);
-  if (slot.axis >= axes) {
-    throw InvalidArgument(place, fmt::format("axis {} of {}", slot.axis, slot.tensor),
-                          fmt::format("one of its {} axes, counted from 0", axes));
-  }
-  if (!is_number(tensor.dtype)) {
-    throw InvalidArgument(
-        place, fmt::format("the tensor {} of dtype {}", detail::quoted(slot.tensor), tensor.dtype),
-        "F64 and F32 and, for powers of two, BF16 and F16");
-  }
-  const Index length = tensor.shape[static_cast<std::size_t>(slot.axis)];
-  if (slot.start > *slot.stop || *slot.stop > length) {
-    throw InvalidArgument(place, fmt::format("entries {} to {}", slot.start, *slot.stop),
-                          fmt::format("a range in 0 to {}, the size of axis {} of {}", length,
-                                      slot.axis, slot.tensor));
-  }
-  if (slot.repeat < 1 || *slot.stop - slot.start != group.size * slot.repeat) {
-    throw InvalidArgument(
-        place, fmt::format("{} entries", *slot.stop - slot.start),
-        fmt::format("the size {} of the group times repeat = {}", group.size, slot.repeat));
-  }
-}
-
-/// Throws when two slots have the same entries of an axis.
-void require_disjoint(const Gauge& gauge, const std::string& file) {
-  std::map<std::pair<std::string, Index>, std::map<Index, Index>> taken;  // start -> stop
-  for (std::size_t k = 0; k < gauge.groups.size(); ++k) {
-    for (std::size_t i = 0; i < gauge.groups[k].slots.size(); ++i) {
-      const Gauge::Place& slot = gauge.groups[k].slots[i];
-      std::map<Index, Index>& ranges = taken[{slot.tensor, slot.axis}];
-      const auto after = ranges.lower_bound(slot.start);
-      const bool meets_next = after != ranges.end() && after->first < *slot.stop;
-      const bool meets_last = after != ranges.begin() && std::prev(after)->second > slot.start;
-      if (meets_next || meets_last) {
-        throw InvalidArgument(
-            fmt::format("{}, group {}, slot {}", file, k, i),
-            fmt::format("entries {} to {} of axis {} of {}, where another slot is", slot.start,
-                        *slot.stop, slot.axis, slot.tensor),
-            "each entry of an axis in one slot");
-      }
-      ranges.emplace(slot.start, *slot.stop);
-    }
-  }
-}
-
-PlacedGauge place_gauge(const Gauge& gauge, const Safetensors& tensors,
-                        const GaugeTeleportSpec& spec) {
-  PlacedGauge placed;
-  for (std::size_t k = 0; k < gauge.groups.size(); ++k) {
-    const Gauge::Group& group = gauge.groups[k];
-    SlotGroup all{group.kind, group.size, {}};
-    for (std::size_t i = 0; i < group.slots.size(); ++i) {
-      const Gauge::Place& slot = group.slots[i];
-      const std::string place = fmt::format("{}, group {}, slot {}", spec.gauge, k, i);
-      const Safetensors::Tensor& tensor = find_tensor(tensors, slot.tensor, spec, place);
-      require_fit(group, slot, tensor, place);
-      if (std::find(placed.names.begin(), placed.names.end(), slot.tensor) == placed.names.end()) {
-        placed.layout.add(slot.tensor, {tensor.shape.rbegin(), tensor.shape.rend()});
-        placed.names.push_back(slot.tensor);
-      }
-      if (slot.shift != 0.0 || is_running_statistic(slot.tensor))
-        placed.carried.insert(slot.tensor);
-      all.slots.push_back(slot);
-      all.slots.back().axis = std::ssize(tensor.shape) - 1 - slot.axis;
-    }
-    placed.groups.push_back(std::move(all));
-  }
-  require_disjoint(gauge, spec.gauge);
-  for (const SlotGroup& group : placed.groups) {
-    placed.counted.push_back(group);
-    std::erase_if(placed.counted.back().slots,
-                  [&](const Slot& slot) { return placed.carried.contains(slot.tensor); });
-  }
-  return placed;
-}
-
-/// The shift of every entry that has one.
-Vector shifts_of(const Gauge& gauge, const PlacedGauge& placed) {
-  Vector shift = Vector::Zero(placed.layout.size());
-  for (std::size_t k = 0; k < gauge.groups.size(); ++k) {
-    for (std::size_t i = 0; i < gauge.groups[k].slots.size(); ++i) {
-      const Gauge::Place& slot = gauge.groups[k].slots[i];
-      if (slot.shift == 0.0) continue;
-      const ParameterBlock& block = placed.layout.block(slot.tensor);
-      const Index axis = placed.groups[k].slots[i].axis;
-      Index inner = 1;
-      for (Index a = 0; a < axis; ++a) inner *= block.shape[static_cast<std::size_t>(a)];
-      const Index length = block.shape[static_cast<std::size_t>(axis)];
-      for (Index j = 0; j < block.size(); ++j) {
-        const Index at = j / inner % length;
-        if (at >= slot.start && at < *slot.stop) shift[block.offset + j] = slot.shift;
-      }
-    }
-  }
-  return shift;
-}
-
-Vector values_of(const Safetensors& tensors, const PlacedGauge& placed,
-                 const std::string& weights) {
-  Vector w(placed.layout.size());
-  for (const std::string& name : placed.names) {
-    const Safetensors::Tensor& tensor = tensors.tensors().find(name)->second;
-    const ParameterBlock& block = placed.layout.block(name);
-    const Vector values = decode(tensor.dtype, tensors.bytes(tensor));
-    if (!values.allFinite()) {
-      throw InvalidArgument(detail::array_field(weights, detail::quoted(name)),
-                            "a number that is not finite", "finite numbers");
-    }
-    w.segment(block.offset, block.size()) = values;
-  }
-  return w;
-}
-
-double squared_norm(const PlacedGauge& placed, const Vector& w) {
-  double sum = 0.0;
-  for (const std::string& name : placed.names) {
-    if (placed.carried.contains(name)) continue;
-    const ParameterBlock& block = placed.layout.block(name);
-    sum += w.segment(block.offset, block.size()).squaredNorm();
-  }
-  return sum;
-}
 
 /// The first tensor of a group in 16 bits, which only powers of two keep exact.
 std::optional<std::string> short_tensor(const SlotGroup& group, const Safetensors& tensors) {
@@ -332,7 +178,7 @@ const OptionTable<GaugeTeleportSpec>& gauge_teleport_options() {
 GaugeTeleportResult teleport_tensors(Safetensors tensors, const Gauge& gauge,
                                      const GaugeTeleportSpec& spec) {
   const auto start = std::chrono::steady_clock::now();
-  const PlacedGauge placed = place_gauge(gauge, tensors, spec);
+  const PlacedGauge placed = place_gauge(gauge, tensors, spec.gauge, spec.weights);
   const SlotSymmetry<double> symmetry(placed.layout, placed.groups);
   const Vector shift = shifts_of(gauge, placed);
   const Vector w = values_of(tensors, placed, spec.weights);
@@ -355,8 +201,8 @@ GaugeTeleportResult teleport_tensors(Safetensors tensors, const Gauge& gauge,
   GaugeCertificate certificate{.objective = std::string(to_string(spec.objective)),
                                .scope = scope,
                                .reason = {},
-                               .squared_norm_before = squared_norm(placed, w),
-                               .squared_norm_after = squared_norm(placed, stored),
+                               .squared_norm_before = placed.squared_norm(w),
+                               .squared_norm_after = placed.squared_norm(stored),
                                .condition = to.condition,
                                .bit_exact = is_dyadic(placed, to, shift, spec) && undone == w,
                                .sweeps = to.sweeps,

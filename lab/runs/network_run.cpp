@@ -11,6 +11,7 @@
 #include "lab/runs/run_config.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/training/mlp_file.hpp"
+#include "symport/training/standardized_source.hpp"
 #include "symport/training/train.hpp"
 #include "symport/training/train_minibatch.hpp"
 
@@ -117,6 +118,7 @@ class LoadedRun final : public NetworkRun {
         optimizer_(make_optimizer<Scalar>(spec_.optimizer,
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
                                           weights_.w.size())) {
+    if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
     if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
                                           spec_.learning_rate);
@@ -169,6 +171,16 @@ class LoadedRun final : public NetworkRun {
   }
 
  private:
+  /// By the training samples, and the test set by the same numbers.
+  void standardize() {
+    const auto statistics = Standardization<Scalar>::of(*data_.training.source, split_.training);
+    const auto wrap = [&](Samples<Scalar>& samples) {
+      samples.source = std::make_shared<StandardizedSource<Scalar>>(samples.source, statistics);
+    };
+    wrap(data_.training);
+    if (data_.test) for_option(spec_.test ? "test" : "data", [&] { wrap(*data_.test); });
+  }
+
   /// What was asked for and will not happen.
   void tell_of_what_has_no_effect(const std::function<void(const std::string&)>& warn) const {
     const Index samples = std::ssize(split_.training);

@@ -33,7 +33,7 @@ OptionTable<NetworkRunSpec> problem_options() {
   OptionTable<S> rows(
       "Data",
       {row({"data", "SET",
-            "mnist, fashion-mnist, cifar10 (symport data fetch gets them); idx:DIR; csv:FILE; an "
+            "mnist, iris and others (symport data list shows them); idx:DIR; csv:FILE; an "
             ".npz file with X (samples x features) and y (classes) or Y (samples x outputs); or "
             "regression: the paper's, generated from the seed"},
            &S::data, as_data()),
@@ -46,7 +46,11 @@ OptionTable<NetworkRunSpec> problem_options() {
            &S::samples, as_whole(1)),
        row({"validation", "N|P%",
             "samples kept for validation, drawn by the seed: how many, or a part such as 20%"},
-           &S::validation, as_share())});
+           &S::validation, as_share()),
+       row({"scaling", "none|standard",
+            "standard: every feature, and every number to predict, has mean 0 and standard "
+            "deviation 1 on the training samples (default for fetched tables; otherwise none)"},
+           &S::scaling, as_choice<Scaling>({Scaling::none, Scaling::standard}))});
   rows.include(data_options(), &S::where);
   return rows.add(
       "Network",
@@ -153,6 +157,7 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
     }
     if (!spec.init) spec.init = usual.init;
   }
+  if (!spec.scaling && usual.scaling != Scaling::none) spec.scaling = usual.scaling;
   // Of round trips, network and loss decide.
   if (!spec.learning_rate && !spec.trip.on()) spec.learning_rate = RateSpec{usual.learning_rate};
   if (spec.minibatch()) {

@@ -60,6 +60,7 @@ struct NetworkRunSpec {
   std::optional<std::string> test = std::nullopt;  ///< another set; unset: the set's own, if any
   std::optional<Index> samples = std::nullopt;     ///< only the first ones, this many
   Share validation{};
+  std::optional<Scaling> scaling = std::nullopt;
 
   std::vector<Index> layers{};
   std::optional<std::string> weights = std::nullopt;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/blas_buffer.hpp"
+#include "core/blas_index.hpp"
 #include "core/pool.hpp"
 #include "symport/core/thread_scope.hpp"
 
@@ -22,8 +23,6 @@ namespace symport {
 namespace {
 
 constexpr const char* lower = "L";
-
-blasint narrow(Index n) { return static_cast<blasint>(n); }
 
 void potrf(const blasint* n, float* a, const blasint* lda, blasint* info) {
   spotrf_(lower, n, a, lda, info);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/blas_buffer.hpp"
+#include "core/blas_index.hpp"
 #include "core/pool.hpp"
 #include "core/thin_products.hpp"
 #include "symport/core/thread_scope.hpp"
@@ -15,8 +16,6 @@ namespace symport {
 namespace {
 
 CBLAS_TRANSPOSE op(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
-
-blasint narrow(Index n) { return static_cast<blasint>(n); }
 
 // A single column is not worth packing A for.
 void blas(bool ta, bool tb, Index m, Index n, Index k, float alpha, const float* a, Index lda,

@@ -80,7 +80,7 @@ constexpr std::array<Entry, 9> entries{{{"linear", Kind::linear},
                                         {"tanh_extended", Kind::tanh_extended},
                                         {"sigmoid_extended", Kind::sigmoid_extended},
                                         {"gelu", Kind::gelu}}};
-constexpr std::string_view allowed_names =
+constexpr std::string_view allowed_activations =
     "linear, leaky_relu[:a], relu, tanh, sigmoid, asinh, tanh_extended[:N], sigmoid_extended[:N] "
     "or "
     "gelu";
@@ -110,7 +110,7 @@ Activation Activation::parse(std::string_view text) {
   const auto* entry = std::find_if(entries.begin(), entries.end(),
                                    [&](const Entry& e) { return same_name(e.name, name); });
   if (entry == entries.end()) {
-    throw InvalidArgument("activation", std::string(text), std::string(allowed_names));
+    throw InvalidArgument("activation", std::string(text), std::string(allowed_activations));
   }
   if (colon == std::string_view::npos) return Activation(entry->kind);
   const std::string_view digits = text.substr(colon + 1);

@@ -13,7 +13,7 @@ namespace symport {
 
 namespace {
 
-constexpr std::string_view allowed_names =
+constexpr std::string_view allowed_losses =
     "half_sum_squares, mean_squares or cross_entropy, with :sum or :mean over the samples; mse is "
     "mean_squares:mean";
 
@@ -50,7 +50,7 @@ Loss Loss::parse(std::string_view text) {
     if (same_name(text.substr(colon + 1), "mean")) return Loss(kind, Reduction::mean);
   }
   if (same_name(text, "mse")) return Loss(Kind::mean_squares, Reduction::mean);
-  throw InvalidArgument("loss", std::string(text), std::string(allowed_names));
+  throw InvalidArgument("loss", std::string(text), std::string(allowed_losses));
 }
 
 Loss Loss::usual(bool categorical) {

@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "core/lanczos.hpp"
+#include "core/position.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 template <Real Scalar>
 MatrixOf<Scalar> gram(MatrixIn<Scalar> A) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/pool.hpp"
+#include "core/position.hpp"
 #include "core/thin_products.hpp"
 #include "objectives/mlp_curvature.hpp"
 #include "symport/core/gemm.hpp"
@@ -14,12 +15,6 @@
 #include "symport/core/thread_scope.hpp"
 
 namespace symport {
-
-namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
-
-}  // namespace
 
 template <Real Scalar>
 MlpObjective<Scalar>::MlpObjective(Mlp network, Loss loss)

@@ -7,6 +7,7 @@
 
 #include "core/cholesky.hpp"
 #include "core/pool.hpp"
+#include "core/position.hpp"
 #include "objectives/gauge_options.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/core/thread_scope.hpp"
@@ -15,8 +16,6 @@
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 /// What is remembered of a layer: these numbers and, for an average, A and (A + lambda I)^-1.
 enum Remembered : Index {

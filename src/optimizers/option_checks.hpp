@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "symport/core/invalid_argument.hpp"
+#include "symport/core/types.hpp"
 
 namespace symport {
 
@@ -25,6 +26,10 @@ inline void require_not_negative(const char* field, double value) {
   if (!(value >= 0 && std::isfinite(value))) {
     throw InvalidArgument(field, fmt::format("{}", value), "a finite number >= 0");
   }
+}
+
+inline void require_count(const char* field, Index value) {
+  if (value < 1) throw InvalidArgument(field, fmt::format("{}", value), "a whole number >= 1");
 }
 
 }  // namespace symport

@@ -16,11 +16,11 @@ namespace symport {
 
 namespace {
 
-constexpr const char* grammar =
+constexpr const char* rate_grammar =
     "a finite number > 0, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD or linear:RATE,PERIOD";
 
 [[noreturn]] void reject(std::string_view text) {
-  throw InvalidArgument("learning_rate", fmt::format("'{}'", text), grammar);
+  throw InvalidArgument("learning_rate", fmt::format("'{}'", text), rate_grammar);
 }
 
 /// Comma-separated numbers, all of them read to their last character.

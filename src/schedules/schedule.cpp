@@ -13,7 +13,7 @@ namespace symport {
 namespace {
 
 constexpr Index forever = std::numeric_limits<Index>::max();
-constexpr const char* grammar =
+constexpr const char* schedule_grammar =
     "never, auto, or a list of steps like 5 | 0,10,20 | 0..40:10 | every:100 | every:100+99";
 
 /// Reads a schedule from left to right; errors point at the character where it got stuck.
@@ -39,9 +39,9 @@ class Parser {
     return value;
   }
   [[noreturn]] void fail(const std::string& problem) const {
-    throw InvalidArgument("schedule",
-                          fmt::format("'{}' ({} at character {})", text_, problem, position_ + 1),
-                          fmt::format("{}\n  {}\n  {:>{}}", grammar, text_, '^', position_ + 1));
+    throw InvalidArgument(
+        "schedule", fmt::format("'{}' ({} at character {})", text_, problem, position_ + 1),
+        fmt::format("{}\n  {}\n  {:>{}}", schedule_grammar, text_, '^', position_ + 1));
   }
 
  private:

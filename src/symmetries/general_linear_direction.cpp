@@ -2,16 +2,11 @@
 // The directions of ascent on a GL orbit: the adjoint of the recurrence for Phi, (C2) to (C6), and
 // what J and Phi make of it in every hidden layer, (C8). Numbers in parentheses are equations of
 // docs/mathematics/networks.md, where they are derived; (C9) there would simplify this file.
+#include "core/position.hpp"
 #include "symmetries/general_linear_orbit.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
-
-namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
-
-}  // namespace
 
 template <Real Scalar>
 void GeneralLinearOrbit<Scalar>::compute_adjoint(Point& x) {

@@ -7,13 +7,12 @@
 
 #include "core/dense.hpp"
 #include "core/lanczos.hpp"
+#include "core/position.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 /// Units of a layer up to which the condition of its element comes from all singular values.
 constexpr Index largest_dense_condition = 128;

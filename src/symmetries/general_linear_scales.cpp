@@ -8,14 +8,13 @@
 #include <limits>
 #include <memory>
 
+#include "core/position.hpp"
 #include "symmetries/general_linear_orbit.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 /// How much each further candidate lowers the last layer's share of the step.
 constexpr double shortening = 2.0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/position.hpp"
 #include "symmetries/general_linear_orbit.hpp"
 #include "symmetries/network_blocks.hpp"
 #include "symport/core/gemm.hpp"
@@ -10,8 +11,6 @@
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 double sum_of_products(const auto& A, const auto& B) {
   return (A.array() * B.array()).template cast<double>().sum();

@@ -4,14 +4,9 @@
 #include <cmath>
 
 #include "core/dense.hpp"
+#include "core/position.hpp"
 
 namespace symport {
-
-namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
-
-}  // namespace
 
 template <Real Scalar>
 PaperOrbit<Scalar>::PaperOrbit(const BasicObjective<Scalar>& objective,

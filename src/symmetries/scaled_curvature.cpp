@@ -5,13 +5,12 @@
 #include <numeric>
 #include <utility>
 
+#include "core/position.hpp"
 #include "symport/core/gemm.hpp"
 
 namespace symport {
 
 namespace {
-
-std::size_t at(Index m) { return static_cast<std::size_t>(m); }
 
 /// The diagonal of A B' in double.
 template <Real Scalar>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "symport/optimizers/objective_bound.hpp"
 #include "symport/training/train.hpp"
 #include "training/training_run.hpp"
 
@@ -17,7 +18,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   using TrainingRun<Scalar>::prepare_probes;
 
   /// Everything must outlive the run. Throws InvalidArgument when the size of w is not the
-  /// objective's dimension, or an option is out of range.
+  /// objective's dimension, the optimizer cannot work on it, or an option is out of range.
   FullBatchRun(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
                VectorOf<Scalar>& w, const TrainOptions<Scalar>& options)
       : TrainingRun<Scalar>(
@@ -32,6 +33,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         w_out_(w),
         gradient_in_(gradient_),
         w_in_(w) {
+    require_fit(optimizer, objective);
     measure();
     if (!this->resumed()) at.evaluations = 1.0;
     rate_ = options.learning_rate.at(at.step);
@@ -63,8 +65,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     const std::optional<Index> next = plan.schedule.next_after(at.step);
     const bool again = next && *next < options_.max_steps;
     const Index until = again ? *next : options_.max_steps;
+    // What an optimizer never forgets shows later than the next teleport.
+    const Index shown = optimizer_.forgets() ? until : options_.max_steps;
     Outlook<Scalar> ahead{
-        .steps = std::min(plan.rehearsal, until - at.step),
+        .steps = std::min(plan.rehearsal, shown - at.step),
         .horizon = until - at.step,
         .objective = [this](Index) -> const BasicObjective<Scalar>& {
           require_going_on(options_.teleport.keep_going);

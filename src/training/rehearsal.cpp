@@ -27,7 +27,10 @@ class Walk {
 
   /// The loss here; then one step.
   double step(const BasicObjective<Scalar>& objective, double rate) {
-    const double loss = objective.gradient(at_.w, gradient_);
+    // One that searches along a line knows the gradient where its last step ended.
+    const double loss = optimizer_.automatic_rate()
+                            ? optimizer_.measure(objective, at_.w, at_.state, gradient_, direction_)
+                            : objective.gradient(at_.w, gradient_);
     evaluations_ += 1.0;
     if (std::isfinite(loss)) {
       evaluations_ +=
@@ -42,6 +45,7 @@ class Walk {
   const BasicOptimizer<Scalar>& optimizer_;
   Branch<Scalar> at_;
   VectorOf<Scalar> gradient_;
+  StepDirection<Scalar> direction_;
   double evaluations_ = 0.0;
 };
 

@@ -13,18 +13,17 @@ namespace symport {
 
 namespace {
 
-using Column = TraceColumn;
 using Notation = TraceColumn::Notation;
 
-constexpr Column step_column{"step", Notation::whole,
-                             [](const TraceRow& row) { return static_cast<double>(row.step); }};
-constexpr Column epoch_column{"epoch", Notation::whole,
-                              [](const TraceRow& row) { return static_cast<double>(row.epoch); }};
+constexpr TraceColumn step_column{
+    "step", Notation::whole, [](const TraceRow& row) { return static_cast<double>(row.step); }};
+constexpr TraceColumn epoch_column{
+    "epoch", Notation::whole, [](const TraceRow& row) { return static_cast<double>(row.epoch); }};
 constexpr double (*loss)(const TraceRow&) = [](const TraceRow& row) { return row.loss; };
-constexpr Column validation_columns[] = {
+constexpr TraceColumn validation_columns[] = {
     {"valid_loss", Notation::exact, [](const TraceRow& row) { return row.valid_loss; }},
     {"valid_accuracy", Notation::exact, [](const TraceRow& row) { return row.valid_accuracy; }}};
-constexpr Column common_columns[] = {
+constexpr TraceColumn common_columns[] = {
     {"grad_sq", Notation::exact, [](const TraceRow& row) { return row.grad_sq; }},
     {"learning_rate", Notation::exact, [](const TraceRow& row) { return row.learning_rate; }},
     {"evaluations", Notation::shortest, [](const TraceRow& row) { return row.evaluations; }},
@@ -58,8 +57,8 @@ std::string_view to_string(RowUnit unit) { return unit == RowUnit::epoch ? "epoc
 
 std::vector<TraceColumn> trace_columns(TraceLayout layout, RowUnit unit) {
   const bool training = layout == TraceLayout::training, by_epoch = unit == RowUnit::epoch;
-  std::vector<Column> columns{by_epoch ? epoch_column : step_column,
-                              {training ? "train_loss" : "loss", Notation::exact, loss}};
+  std::vector<TraceColumn> columns{by_epoch ? epoch_column : step_column,
+                                   {training ? "train_loss" : "loss", Notation::exact, loss}};
   if (training) {
     columns.insert(columns.end(), std::begin(validation_columns), std::end(validation_columns));
   }

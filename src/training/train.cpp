@@ -15,7 +15,7 @@ RunSummary train(const BasicObjective<Scalar>& objective, const BasicOptimizer<S
                           "a symmetry of the objective");
   }
   FullBatchRun<Scalar> run(objective, optimizer, w, options);
-  if (plan.schedule.automatic()) run.prepare_probes(*plan.symmetry, objective);
+  if (plan.schedule.automatic()) run.prepare_probes(*plan.symmetry);
   while (run.goes_on()) {
     if (run.is_due(plan.schedule)) {  // t in K: w <- g.w
       run.teleport([&] {

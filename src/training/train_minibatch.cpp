@@ -2,7 +2,6 @@
 #include "symport/training/train_minibatch.hpp"
 
 #include "symport/search/orbit_ascent.hpp"
-#include "symport/symmetries/general_linear.hpp"
 #include "training/minibatch_run.hpp"
 
 namespace symport {
@@ -16,8 +15,7 @@ RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
   Teleportation<Scalar> plan = options.teleport;
   // A white gauge suits its own samples, and the next mini-batches would pay for that.
   const OrbitAscent ascent;
-  const bool bound_to_batch = dynamic_cast<const GeneralLinear<Scalar>*>(plan.symmetry) != nullptr;
-  if (!plan.search && bound_to_batch) plan.search = &ascent;
+  if (!plan.search && plan.symmetry && plan.symmetry->bound_to_batch()) plan.search = &ascent;
   if (!plan.symmetry && !plan.schedule.empty()) {
     throw InvalidArgument("teleport.symmetry", "none with a schedule", "a symmetry of the model");
   }

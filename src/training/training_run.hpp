@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "symmetries/general_linear_orbit.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/optimizer.hpp"
 #include "symport/symmetries/symmetry.hpp"
@@ -72,13 +71,9 @@ class TrainingRun {
     const double run = std::max(at.evaluations, static_cast<double>(planned_steps));
     return refused + probe_cost() <= largest_probing_share * run;
   }
-  /// Guesses what the first probe will cost: destinations that are known are cheap to look at.
-  void prepare_probes(const BasicSymmetry<Scalar>& symmetry,
-                      const BasicObjective<Scalar>& objective) {
-    const OrbitOrReason<Scalar> orbit = symmetry.orbit(objective, w_);
-    if (!orbit) return;
-    const bool on_states = dynamic_cast<const GeneralLinearOrbit<Scalar>*>(&*orbit) != nullptr;
-    first_probe_cost_ = on_states ? 30.0 : 100.0;
+  /// Guesses what the first probe will cost: a white gauge is cheap to look at.
+  void prepare_probes(const BasicSymmetry<Scalar>& symmetry) {
+    first_probe_cost_ = symmetry.bound_to_batch() ? 30.0 : 100.0;
   }
   /// What the next probe will cost, in steps: what the dearest so far did, or a guess.
   double probe_cost_in_steps() const {

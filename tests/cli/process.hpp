@@ -33,6 +33,13 @@ struct Surroundings {
 /// Runs the built program to its end (at most a minute) and returns what it said.
 Finished symport(const std::vector<std::string>& arguments, const Surroundings& where = {});
 
+/// The words, and more after them.
+inline std::vector<std::string> with(std::vector<std::string> words,
+                                     const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 /// Returns when the program handles or ignores the signal: the system's way would end it.
 void wait_until_handled(int process, int signal);
 /// For `meanwhile`: waits for that, then for `delay`, and sends the signal.

@@ -26,11 +26,6 @@ json optimize(Words words, int exit_code = 0) {
 const Words rosenbrock{"rosenbrock", "--start=-1,-1", "--steps", "1000", "--lr", "1e-3"};
 const Words booth{"booth", "--start", "5,-5", "--steps", "10", "--lr", "0.08"};
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 // The numbers of the paper's settings.
 
 TEST(Optimize, PlainDescentOnRosenbrockEndsWhereTheGoldenRunDoes) {

@@ -15,11 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 const Words training{"train", "--data", "regression", "--steps", "30", "--teleport", "5"};
 
 TEST(ReportFlag, WritesThePageThatReportWouldWrite) {

@@ -204,7 +204,7 @@ def self_test(table):
     plants = [("README.md", lambda t: t.replace("0.0193", "0.0293"), "0.0293"),
               ("docs/networks.md", lambda t: t + "\nIt is 3.75 times faster.\n", "3.75"),
               ("docs/design.md", lambda t: t + "\nIt takes 12 % of the time.\n", "12"),
-              ("docs/safety.md", lambda t: t.replace("17.3 %", "1.3 %"), "other numbers")]
+              ("docs/measurements/harm.md", lambda t: t.replace("17.3 %", "1.3 %"), "other numbers")]
     missed = []
     for page, plant, number in plants:
         with tempfile.TemporaryDirectory() as folder:

@@ -15,6 +15,7 @@
 #include "lab/report/svg.hpp"
 #include "lab/runs/run_reader.hpp"
 #include "lab/text/errors.hpp"
+#include "support/not_finite.hpp"
 #include "symport/core/version.hpp"
 
 namespace symport::lab::report {
@@ -22,9 +23,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::nan("");
 
 const Box unit_box{{-1.0, -1.0}, {1.0, 1.0}};
 
@@ -95,7 +93,8 @@ TEST(Contour, ASaddleCellIsCutAsItsMeanSays) {
 
 TEST(Contour, LevelsThatAreNotReachedAndCellsThatAreNotFiniteHaveNone) {
   EXPECT_TRUE(contour(sample(circle, unit_box, 10, 10), 3.0).empty());
-  const Grid half = sample([](Point p) { return p.x > 0.0 ? inf : circle(p); }, unit_box, 21, 21);
+  const Grid half =
+      sample([](Point p) { return p.x > 0.0 ? infinity : circle(p); }, unit_box, 21, 21);
   for (const Polyline& line : contour(half, 0.5)) {
     for (const Point& p : line) EXPECT_LE(p.x, 1e-12);
   }
@@ -120,7 +119,7 @@ TEST(Simplified, KeepsWithinTheTolerance) {
   EXPECT_EQ(few.front(), line.front());
   EXPECT_EQ(few.back(), line.back());
   for (const Point& p : line) {
-    double nearest = inf;
+    double nearest = infinity;
     for (std::size_t i = 1; i < few.size(); ++i) {
       const Point a = few[i - 1], b = few[i];
       if (p.x < a.x || p.x > b.x) continue;
@@ -142,7 +141,7 @@ TEST(PiecesToDraw, KeepEveryColumnsExtremesAndAreFew) {
   ASSERT_EQ(pieces.size(), 1u);
   EXPECT_LE(pieces[0].size(), 4u * 600u);
   EXPECT_TRUE(std::is_sorted(pieces[0].begin(), pieces[0].end()));
-  std::vector<double> low(600, inf), high(600, -inf), drawn_low = low, drawn_high = high;
+  std::vector<double> low(600, infinity), high(600, -infinity), drawn_low = low, drawn_high = high;
   const auto mark = [&](std::size_t i, auto& lows, auto& highs) {
     const auto column = static_cast<std::size_t>(x[i]);
     lows[column] = std::min(lows[column], y[i]);
@@ -278,7 +277,7 @@ TEST(Scale, MapsItsEndsAndHasRoundTicks) {
   const Scale logarithmic(1e-32, 1e4, 300.0, 0.0, true);
   EXPECT_DOUBLE_EQ(logarithmic(1e-14), 150.0);
   EXPECT_TRUE(std::isnan(logarithmic(0.0)));
-  EXPECT_TRUE(std::isnan(logarithmic(inf)));
+  EXPECT_TRUE(std::isnan(logarithmic(infinity)));
   labels.clear();
   for (const Tick& tick : logarithmic.ticks(7)) labels.push_back(tick.label);
   EXPECT_THAT(labels, ElementsAre("10⁻³⁰", "10⁻²⁰", "10⁻¹⁰", "1"));

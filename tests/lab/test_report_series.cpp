@@ -11,6 +11,7 @@
 #include "lab/report/sentences.hpp"
 #include "lab/report/series.hpp"
 #include "lab/report/svg.hpp"
+#include "support/not_finite.hpp"
 
 namespace symport::lab::report {
 namespace {
@@ -18,9 +19,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::nan("");
 
 /// A run as the reader makes it, with a trace of these losses.
 RunRecord made_run(std::uint64_t seed, const std::vector<double>& losses,
@@ -109,7 +107,7 @@ TEST(Series, DivergedRunsAreNotDrawnUnlessAllDid) {
 
 TEST(Series, OneSeedStandsForAllInEverySeries) {
   const std::vector<RunRecord> runs{made_run(0, {4, 1}), made_run(1, {4, 2}),
-                                    made_run(0, {4, inf}, "1"), made_run(1, {4, 3}, "1")};
+                                    made_run(0, {4, infinity}, "1"), made_run(1, {4, 3}, "1")};
   const ProblemRuns problem = grouped(runs)[0];
   for (const RunSeries& series : problem.series) EXPECT_EQ(series.example->seed(), 1u);
   const CurveFigure figure = gradient_against_loss(problem);
@@ -162,7 +160,7 @@ TEST(Sentences, SayThatTeleportationHelped) {
 }
 
 TEST(Sentences, SayThatTeleportationDidNotHelp) {
-  for (const double worse : {3.3, 0.11, inf, nan}) {
+  for (const double worse : {3.3, 0.11, infinity, nan}) {
     const std::vector<RunRecord> runs{made_run(0, {4, 0.11}), made_run(0, {4, worse}, "1")};
     const Finding finding = end_finding(grouped(runs)[0], loss_measure);
     EXPECT_EQ(finding.verdict, Verdict::not_confirmed) << worse;
@@ -273,7 +271,7 @@ Report hostile_report() {
   figure.note = name;
   figure.x_axes = {{"step", "step"}};
   figure.y_axis = {"loss", "loss", true};
-  figure.series.push_back({.name = name, .colour = 1, .x = {{0, 1}}, .y = {2, inf}});
+  figure.series.push_back({.name = name, .colour = 1, .x = {{0, 1}}, .y = {2, infinity}});
   Section section{
       name, name, {figure}, {{"runs", name, name, {{name}}, {{{name}}}}}, {{name, name}}};
   return {name, name, {section}, name};

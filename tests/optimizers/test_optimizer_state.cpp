@@ -11,11 +11,16 @@
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/adamw.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
+#include "symport/optimizers/g_sgd.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/kfac.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
+#include "symport/optimizers/path_sgd.hpp"
+#include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/rmsprop.hpp"
+#include "symport/optimizers/shampoo.hpp"
 
 namespace symport {
 namespace {
@@ -72,6 +77,29 @@ TEST(OptimizerState, OfEveryOptimizerHasTheseBuffers) {
   EXPECT_EQ(buffers(RmsProp<double>()), "squares squared_cotangent;");
   EXPECT_EQ(buffers(Adam<double>()), "mean cotangent;squares squared_cotangent;");
   EXPECT_EQ(buffers(AdamW<double>()), "mean cotangent;squares squared_cotangent;");
+}
+
+TEST(OptimizerState, OfOptimizersThatLookAtBlocksHasTheseBuffers) {
+  const auto buffers = [](const Optimizer& optimizer) {
+    std::string list;
+    for (const auto& buffer : optimizer.init(20).buffers) {
+      EXPECT_TRUE(buffer.values.isZero(0.0));
+      list += buffer.name + " " + std::string(to_string(buffer.kind)) + ";";
+    }
+    return list;
+  };
+  const Mlp network({3, 4, 2}, Activation::parse("relu"), false);
+  EXPECT_EQ(
+      buffers(Prodigy<double>()),
+      "mean cotangent;squares squared_cotangent;sum cotangent;moved tangent;estimate scalar;");
+  EXPECT_EQ(buffers(Shampoo<double>(network.layout())),
+            "velocity tangent;statistics scalar;roots scalar;steps scalar;");
+  EXPECT_EQ(buffers(Shampoo<double>(network.layout(), {.grafting = Grafting::adagrad})),
+            "velocity tangent;squares squared_cotangent;statistics scalar;roots scalar;"
+            "steps scalar;");
+  EXPECT_EQ(buffers(Kfac<double>(network)), "velocity tangent;factors scalar;");
+  EXPECT_EQ(buffers(PathSgd<double>(network)), "");
+  EXPECT_EQ(buffers(Gsgd<double>(network)), "");
 }
 
 }  // namespace

@@ -17,7 +17,9 @@
 #include "symport/optimizers/momentum.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
+#include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/rmsprop.hpp"
+#include "symport/optimizers/shampoo.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -104,6 +106,33 @@ Vector adamw_reference(const History& past, double eta) {
   return adam_reference(past, eta) - eta * 0.01 * past.w();
 }
 
+// The whole run so far again, entry by entry.
+Vector prodigy_reference(const History& past, double eta) {
+  const double b1 = 0.9, b2 = 0.999, b3 = std::sqrt(b2), d_0 = 1e-6;
+  std::vector<double> m(static_cast<std::size_t>(past.n())), v = m, s = m;
+  double d = d_0, used = d_0, r = 0.0;
+  for (std::size_t i = 0; i < past.steps(); ++i) {
+    used = d;
+    r *= b3;
+    double size = 0.0;
+    for (std::size_t k = 0; k < m.size(); ++k) {
+      const auto at = static_cast<Index>(k);
+      const double g = past.gradients[i][at];
+      r += eta * d * d / d_0 * g * (past.points[0][at] - past.points[i][at]);
+      m[k] = b1 * m[k] + (1.0 - b1) * d * g;
+      v[k] = b2 * v[k] + (1.0 - b2) * d * d * g * g;
+      s[k] = b3 * s[k] + eta * d * d / d_0 * g;
+      size += std::abs(s[k]);
+    }
+    d = std::max(d, r / size);
+  }
+  Vector next = past.w();
+  for (std::size_t k = 0; k < m.size(); ++k) {
+    next[static_cast<Index>(k)] -= eta * used * m[k] / (std::sqrt(v[k]) + d * 1e-8);
+  }
+  return next;
+}
+
 // u = (H^2)^-1/2 g; the root of M = H^2 by Denman and Beavers' iteration.
 Vector newton_reference(const History& past, double eta) {
   const Matrix H = hessian(past.objective, past.w());
@@ -159,6 +188,7 @@ std::vector<OptimizerRow> optimizer_table() {
           row<RmsProp>(rmsprop_reference, 0.05, 0.01),
           row<Adam>(adam_reference, 0.1, 0.05),
           row<AdamW>(adamw_reference, 0.1, 0.05),
+          row<Prodigy>(prodigy_reference, 1.0, 1.0),
           row<Newton>(newton_reference, 0.3, 0.5)};
 }
 
@@ -351,6 +381,13 @@ TEST(Optimizers, RefuseBadOptionsByField) {
       {"shrink", [] { CurvatureDescent<double>({.shrink = 1.0}); }},
       {"max_backtracks", [] { CurvatureDescent<double>({.max_backtracks = -1}); }},
       {"max_dimension", [] { Newton<double>({.max_dimension = 0}); }},
+      {"first_distance", [] { Prodigy<double>({.first_distance = 0.0}); }},
+      {"distance_factor", [=] { Prodigy<double>({.distance_factor = nan}); }},
+      {"weight_decay", [] { Prodigy<double>({.weight_decay = -1.0}); }},
+      {"decay", [] { Shampoo<double>(ParameterLayout(), {.decay = 1.5}); }},
+      {"epsilon", [] { Shampoo<double>(ParameterLayout(), {.epsilon = -1.0}); }},
+      {"refresh", [] { Shampoo<double>(ParameterLayout(), {.refresh = 0}); }},
+      {"largest_side", [] { Shampoo<double>(ParameterLayout(), {.largest_side = 0}); }},
   };
   for (std::size_t i = 0; i < table.size(); ++i) {
     try {

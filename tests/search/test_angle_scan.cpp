@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/not_finite.hpp"
 #include "symport/search/angle_scan.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +15,6 @@ namespace symport {
 namespace {
 
 using testing::numbers_at, testing::worth;
-
-const double infinity = std::numeric_limits<double>::infinity();
 
 /// The numbers at equally spaced angles.
 std::vector<testing::PointNumbers> around(const RotationSymmetry& symmetry,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/not_finite.hpp"
 #include "symport/search/criterion.hpp"
 
 #include <gmock/gmock.h>
@@ -15,8 +16,6 @@ namespace symport {
 namespace {
 
 using testing::StubMeasures;
-
-const double infinity = std::numeric_limits<double>::infinity();
 
 TEST(Criterion, ValuesAreThoseOfTheirFormulas) {
   StubMeasures at;

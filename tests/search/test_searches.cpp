@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/not_finite.hpp"
 #include "symport/search/search.hpp"
 
 #include <gmock/gmock.h>
@@ -21,8 +22,6 @@ namespace symport {
 namespace {
 
 using testing::distance, testing::numbers_at, testing::StubMeasures, testing::worth;
-
-const double infinity = std::numeric_limits<double>::infinity();
 
 struct SearchRow {
   std::string name;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/not_finite.hpp"
 #include "symport/search/teleport.hpp"
 
 #include <gmock/gmock.h>
@@ -17,8 +18,6 @@ namespace symport {
 namespace {
 
 using testing::distance, testing::Optimist, ::testing::HasSubstr;
-
-const double nan = std::nan("");
 
 /// A sound orbit whose point is spoilt when it is written down.
 template <Real Scalar>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/not_finite.hpp"
 #include "symport/statistics/median_interval.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +13,6 @@
 
 namespace symport {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::vector<Bounds> known(const std::vector<double>& values) {
   std::vector<Bounds> sample;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/not_finite.hpp"
 #include "symport/statistics/performance_profile.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,6 @@
 
 namespace symport {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Four problems, two solvers; the third is solved by the second only, the fourth by none.
 TEST(PerformanceProfile, CountsWhatIsSolvedWithinAFactorOfTheBest) {

@@ -10,6 +10,7 @@
 #include "symport/objectives/ellipse.hpp"
 #include "symport/objectives/generic_objective.hpp"
 #include "symport/objectives/linear_model.hpp"
+#include "symport/objectives/matrix_completion.hpp"
 #include "symport/objectives/matrix_factorization.hpp"
 #include "symport/objectives/quadratic.hpp"
 #include "symport/objectives/rosenbrock.hpp"
@@ -87,6 +88,7 @@ inline std::vector<ObjectiveRow> objective_table() {
       test_function_row("factorization 2x5 rank 3", full_rank_factorization(2, 5, 3)),
       test_function_row("factorization 3x3 rank 1", full_rank_factorization(3, 3, 1)),
       test_function_row("factorization of exact rank", MatrixFactorization::random(4, 5, 2, 3)),
+      test_function_row("completion", MatrixCompletion::random(4, 5, 2, 10.0, 0.7, 3)),
       {"linear model", std::make_shared<const LinearModel>(random_linear_model(2, 3, 5))},
       {"generic ellipse", generic(2, ellipse_loss)},
       {"generic rosenbrock", generic(6, rosenbrock_loss)},

@@ -22,7 +22,7 @@ using testing::point_of;
 constexpr double e = 1e-4;
 
 /// Orbits at a general point of themselves.
-std::vector<OrbitRow> orbits() {
+std::vector<OrbitRow> covector_rows() {
   Random random(71);
   std::vector<OrbitRow> rows = testing::matrix_orbits(random, true);
   const auto network = [&](const BasicSymmetry<double>& symmetry, const char* activation,
@@ -55,7 +55,7 @@ std::vector<OrbitRow> orbits() {
 // Along the direction that `aim` chose, a J + b Phi + <c, w> grows at the rate that it returned.
 TEST(Covector, OrbitsFollowAFunctionalOfTheParameters) {
   Random random(72);
-  for (OrbitRow& row : orbits()) {
+  for (OrbitRow& row : covector_rows()) {
     const Vector here = point_of(*row.orbit);
     const double J = row.orbit->grad_sq(), Phi = row.orbit->curvature();
     const Vector c = testing::random_vector(here.size(), random);
@@ -83,7 +83,7 @@ TEST(Covector, OrbitsFollowAFunctionalOfTheParameters) {
 // one, from both sides, it must be.
 TEST(Covector, DirectionsAreGradientsInTheInnerProductOfTheOthers) {
   Random random(73);
-  for (OrbitRow& row : orbits()) {
+  for (OrbitRow& row : covector_rows()) {
     SCOPED_TRACE(row.name);
     const Vector here = point_of(*row.orbit);
     const Vector c = testing::random_vector(here.size(), random);

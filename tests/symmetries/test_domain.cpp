@@ -8,6 +8,7 @@
 
 #include "support/candidates.hpp"
 #include "support/networks.hpp"
+#include "support/not_finite.hpp"
 #include "support/symmetries.hpp"
 #include "symmetries/matrix_orbit.hpp"
 #include "symport/core/invalid_argument.hpp"
@@ -33,11 +34,8 @@ Vector point(BasicOrbit<double>& orbit) {
   return w;
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-const double nan = std::nan("");
-
 /// Every kind of orbit, at its start.
-std::vector<DomainRow> orbits() {
+std::vector<DomainRow> domain_rows() {
   std::vector<DomainRow> rows;
   Random random(91);
   for (const auto& row : testing::symmetry_table()) {
@@ -84,7 +82,7 @@ std::vector<DomainRow> orbits() {
 }
 
 TEST(Domain, AMoveThatLeavesItEndsAtTheBase) {
-  for (DomainRow& row : orbits()) {
+  for (DomainRow& row : domain_rows()) {
     SCOPED_TRACE(row.name);
     BasicOrbit<double>& orbit = *row.orbit;
     ASSERT_GT(orbit.aim({1.0, 0.0}), 0.0);
@@ -108,7 +106,7 @@ TEST(Domain, AMoveThatLeavesItEndsAtTheBase) {
 
 TEST(Domain, ADrawThatLeavesItSaysSoAndStaysInside) {
   Random random(92);
-  for (DomainRow& row : orbits()) {
+  for (DomainRow& row : domain_rows()) {
     SCOPED_TRACE(row.name);
     const double loss = row.orbit->objective().value(point(*row.orbit));
     for (const double spread : {0.1, 1e4}) {

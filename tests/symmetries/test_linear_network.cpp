@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/point_numbers.hpp"
 #include "symport/symmetries/linear_network.hpp"
 
 #include <Eigen/LU>
@@ -30,19 +31,6 @@ std::vector<Matrix> random_elements(const Mlp& network, Random& random, double s
 Vector moved(const Mlp& network, const std::vector<Matrix>& g, Vector w) {
   LinearNetworkSymmetry<double>::act(network, g, w);
   return w;
-}
-
-double grad_sq_at(const Objective& objective, const Vector& w) {
-  Vector gradient(w.size());
-  objective.gradient(w, gradient);
-  return gradient.squaredNorm();
-}
-
-double curvature_at(const Objective& objective, const Vector& w) {
-  Vector gradient(w.size()), product(w.size());
-  objective.gradient(w, gradient);
-  objective.hessian_vector(w, gradient, product);
-  return gradient.dot(product);
 }
 
 TEST(LinearNetwork, KeepsTheFunctionOnAllData) { expect_laws<double>(symmetry, {"linear"}); }

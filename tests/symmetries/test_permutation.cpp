@@ -10,17 +10,17 @@ namespace {
 
 using Orders = std::vector<std::vector<Index>>;
 
-const PermutationSymmetry<double> symmetry;
+const PermutationSymmetry<double> permutations;
 const std::vector<std::string> all_activations{
     "linear",          "leaky_relu:0.1",     "relu", "tanh", "sigmoid", "asinh",
     "tanh_extended:5", "sigmoid_extended:5", "gelu"};
 
-Vector moved(const Mlp& network, const Orders& orders, Vector w) {
+Vector permuted(const Mlp& network, const Orders& orders, Vector w) {
   PermutationSymmetry<double>::act(network, orders, w);
   return w;
 }
 
-TEST(Permutation, KeepsTheFunctionOnAllData) { expect_laws<double>(symmetry, all_activations); }
+TEST(Permutation, KeepsTheFunctionOnAllData) { expect_laws<double>(permutations, all_activations); }
 
 TEST(Permutation, KeepsTheFunctionOnAllDataInFloat) {
   expect_laws<float>(PermutationSymmetry<float>(), all_activations);
@@ -48,17 +48,18 @@ TEST(Permutation, IsAGroupAction) {
       inverse[l][static_cast<std::size_t>(a[l][i])] = static_cast<Index>(i);
     }
   }
-  EXPECT_EQ(moved(network, identity, problem.w), problem.w);
-  EXPECT_EQ(moved(network, a, moved(network, b, problem.w)), moved(network, product, problem.w));
-  EXPECT_EQ(moved(network, inverse, moved(network, a, problem.w)), problem.w);
-  EXPECT_NE(moved(network, a, problem.w), problem.w);
+  EXPECT_EQ(permuted(network, identity, problem.w), problem.w);
+  EXPECT_EQ(permuted(network, a, permuted(network, b, problem.w)),
+            permuted(network, product, problem.w));
+  EXPECT_EQ(permuted(network, inverse, permuted(network, a, problem.w)), problem.w);
+  EXPECT_NE(permuted(network, a, problem.w), problem.w);
 }
 
 TEST(Permutation, LeavesTheGradientNormAndTheNextStepUnchanged) {
   Random random(3);
   const auto problem =
       random_problem<double>({4, 7, 6, 3}, "tanh", "cross_entropy", true, 9, random);
-  const auto orbit = symmetry.orbit(problem.objective, problem.w);
+  const auto orbit = permutations.orbit(problem.objective, problem.w);
   Vector gradient(problem.w.size()), there(problem.w.size()), gradient_there(problem.w.size());
   problem.objective.gradient(problem.w, gradient);
   const double next = problem.objective.value(problem.w - 0.5 * gradient);
@@ -78,7 +79,7 @@ TEST(Permutation, RandomSearchFindsNothingBetterAndChangesNothing) {
   Random random(4);
   auto problem = random_problem<double>({4, 7, 6, 3}, "tanh", "cross_entropy", true, 9, random);
   const Vector before = problem.w;
-  const auto orbit = symmetry.orbit(problem.objective, problem.w);
+  const auto orbit = permutations.orbit(problem.objective, problem.w);
   const Certificate certificate = teleport<double>(
       problem.objective, *orbit, RandomSearch({.samples = 20}), {}, random, problem.w);
   EXPECT_FALSE(certificate.accepted);
@@ -88,7 +89,7 @@ TEST(Permutation, RandomSearchFindsNothingBetterAndChangesNothing) {
 TEST(Permutation, DrawsEveryOrder) {
   Random random(5);
   auto problem = random_problem<double>({2, 3, 1}, "tanh", "half_sum_squares", false, 2, random);
-  const auto orbit = symmetry.orbit(problem.objective, problem.w);
+  const auto orbit = permutations.orbit(problem.objective, problem.w);
   std::vector<Vector> seen;
   Vector there(problem.w.size());
   for (int i = 0; i < 100; ++i) {
@@ -103,12 +104,12 @@ TEST(Permutation, RefusesOrdersThatAreNotPermutations) {
   const Mlp network({2, 3, 1}, Activation::parse("relu"));
   Vector w = Vector::Ones(network.parameters());
   const Vector before = w;
-  EXPECT_THROW(symmetry.act(network, {{0, 1, 1}}, w), InvalidArgument);
-  EXPECT_THROW(symmetry.act(network, {{0, 1, 3}}, w), InvalidArgument);
-  EXPECT_THROW(symmetry.act(network, {{0, 1, -1}}, w), InvalidArgument);
-  EXPECT_THROW(symmetry.act(network, {{0, 1}}, w), std::logic_error);
+  EXPECT_THROW(permutations.act(network, {{0, 1, 1}}, w), InvalidArgument);
+  EXPECT_THROW(permutations.act(network, {{0, 1, 3}}, w), InvalidArgument);
+  EXPECT_THROW(permutations.act(network, {{0, 1, -1}}, w), InvalidArgument);
+  EXPECT_THROW(permutations.act(network, {{0, 1}}, w), std::logic_error);
   EXPECT_EQ(w, before);
-  expect_refuses(symmetry, {}, "");
+  expect_refuses(permutations, {}, "");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/point_numbers.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 
 #include "support/network_laws.hpp"
@@ -12,7 +13,7 @@
 namespace symport::testing {
 namespace {
 
-const PositiveScalingSymmetry<double> symmetry;
+const PositiveScalingSymmetry<double> scalings;
 
 std::vector<Vector> random_scales(const Mlp& network, Random& random, double spread) {
   std::vector<Vector> scales;
@@ -22,26 +23,13 @@ std::vector<Vector> random_scales(const Mlp& network, Random& random, double spr
   return scales;
 }
 
-Vector moved(const Mlp& network, const std::vector<Vector>& scales, Vector w) {
+Vector scaled(const Mlp& network, const std::vector<Vector>& scales, Vector w) {
   PositiveScalingSymmetry<double>::act(network, scales, w);
   return w;
 }
 
-double grad_sq_at(const Objective& objective, const Vector& w) {
-  Vector gradient(w.size());
-  objective.gradient(w, gradient);
-  return gradient.squaredNorm();
-}
-
-double curvature_at(const Objective& objective, const Vector& w) {
-  Vector gradient(w.size()), product(w.size());
-  objective.gradient(w, gradient);
-  objective.hessian_vector(w, gradient, product);
-  return gradient.dot(product);
-}
-
 TEST(PositiveScaling, KeepsTheFunctionOnAllData) {
-  expect_laws<double>(symmetry, {"linear", "leaky_relu:0.1", "relu"});
+  expect_laws<double>(scalings, {"linear", "leaky_relu:0.1", "relu"});
 }
 
 TEST(PositiveScaling, KeepsTheFunctionOnAllDataInFloat) {
@@ -60,10 +48,10 @@ TEST(PositiveScaling, IsAGroupAction) {
       product.push_back(a[l].cwiseProduct(b[l]));
       inverse.push_back(a[l].cwiseInverse());
     }
-    const Vector there = moved(network, a, problem.w);
-    EXPECT_LE(relative_distance<double>(moved(network, inverse, there), problem.w), 1e-14);
-    EXPECT_LE(relative_distance<double>(moved(network, a, moved(network, b, problem.w)),
-                                        moved(network, product, problem.w)),
+    const Vector there = scaled(network, a, problem.w);
+    EXPECT_LE(relative_distance<double>(scaled(network, inverse, there), problem.w), 1e-14);
+    EXPECT_LE(relative_distance<double>(scaled(network, a, scaled(network, b, problem.w)),
+                                        scaled(network, product, problem.w)),
               1e-14);
     if (spread == 0.0) {
       EXPECT_EQ(there, problem.w);
@@ -72,21 +60,21 @@ TEST(PositiveScaling, IsAGroupAction) {
 }
 
 TEST(PositiveScaling, RefusesOtherActivationsByName) {
-  expect_refuses(symmetry,
+  expect_refuses(scalings,
                  {"tanh", "sigmoid", "asinh", "tanh_extended", "sigmoid_extended", "gelu"},
                  "sigma(s x) = s sigma(x)");
   const Rosenbrock other;
-  EXPECT_THROW(symmetry.orbit(other, Vector::Ones(2)), InvalidArgument);
+  EXPECT_THROW(scalings.orbit(other, Vector::Ones(2)), InvalidArgument);
 }
 
 TEST(PositiveScaling, RefusesScalesThatAreNotPositive) {
   const Mlp network({2, 2, 1}, Activation::parse("relu"));
   Vector w = Vector::Ones(network.parameters());
   for (const double bad : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
-    EXPECT_THROW(symmetry.act(network, {Vector{{1.0, bad}}}, w), InvalidArgument) << bad;
+    EXPECT_THROW(scalings.act(network, {Vector{{1.0, bad}}}, w), InvalidArgument) << bad;
   }
-  EXPECT_THROW(symmetry.act(network, {Vector::Ones(3)}, w), std::logic_error);
-  EXPECT_THROW(symmetry.act(network, {}, w), std::logic_error);
+  EXPECT_THROW(scalings.act(network, {Vector::Ones(3)}, w), std::logic_error);
+  EXPECT_THROW(scalings.act(network, {}, w), std::logic_error);
 }
 
 TEST(PositiveScaling, ClosedFormIsTheMaximumWithinTheBoundOfOneHiddenLayer) {
@@ -96,17 +84,17 @@ TEST(PositiveScaling, ClosedFormIsTheMaximumWithinTheBoundOfOneHiddenLayer) {
     const auto problem =
         random_problem<double>({4, 6, 3}, "leaky_relu", "cross_entropy", biases, 7, random);
     const Mlp& network = problem.objective.network();
-    const auto orbit = symmetry.orbit(problem.objective, problem.w);
+    const auto orbit = scalings.orbit(problem.objective, problem.w);
     ASSERT_TRUE(go_to_candidate(*orbit, kappa));
     double best_corner = 0.0, best_inside = 0.0;
     for (unsigned corner = 0; corner < 64; ++corner) {
       Vector s(6);
       for (Index i = 0; i < 6; ++i) s[i] = (corner >> i) & 1U ? kappa : 1.0 / kappa;
       best_corner =
-          std::max(best_corner, grad_sq_at(problem.objective, moved(network, {s}, problem.w)));
+          std::max(best_corner, grad_sq_at(problem.objective, scaled(network, {s}, problem.w)));
       for (double& scale : s) scale = std::pow(kappa, random.uniform(-1.0, 1.0));
       best_inside =
-          std::max(best_inside, grad_sq_at(problem.objective, moved(network, {s}, problem.w)));
+          std::max(best_inside, grad_sq_at(problem.objective, scaled(network, {s}, problem.w)));
     }
     EXPECT_NEAR(orbit->grad_sq(), best_corner, 1e-10 * best_corner);
     EXPECT_GT(orbit->grad_sq(), best_inside);
@@ -120,7 +108,7 @@ TEST(PositiveScaling, ClosedFormBeatsRandomElementsWithinTheBoundOfDeepNetworks)
     const auto problem =
         random_problem<double>({4, 6, 7, 5, 3}, "leaky_relu", "half_sum_squares", true, 7, random);
     const Mlp& network = problem.objective.network();
-    const auto orbit = symmetry.orbit(problem.objective, problem.w);
+    const auto orbit = scalings.orbit(problem.objective, problem.w);
     ASSERT_TRUE(go_to_candidate(*orbit, kappa));
     EXPECT_LE(orbit->condition(), kappa * kappa * (1 + 1e-12));
     for (int i = 0; i < 200; ++i) {
@@ -128,7 +116,8 @@ TEST(PositiveScaling, ClosedFormBeatsRandomElementsWithinTheBoundOfDeepNetworks)
       for (Vector& s : scales) {
         for (double& scale : s) scale = scale > 1.0 ? kappa : 1.0 / kappa;
       }
-      EXPECT_GT(orbit->grad_sq(), grad_sq_at(problem.objective, moved(network, scales, problem.w)));
+      EXPECT_GT(orbit->grad_sq(),
+                grad_sq_at(problem.objective, scaled(network, scales, problem.w)));
     }
   }
 }
@@ -141,7 +130,7 @@ TEST(PositiveScaling, ClosedFormLeavesDeadUnitsAlone) {
   auto first = network.augmented(1, problem.w.data());
   first.row(1).setZero();
   first(1, 3) = -1.0;
-  const auto orbit = symmetry.orbit(problem.objective, problem.w);
+  const auto orbit = scalings.orbit(problem.objective, problem.w);
   ASSERT_TRUE(go_to_candidate(*orbit, 4.0));
   Vector there(problem.w.size());
   orbit->commit(there);
@@ -175,14 +164,14 @@ TEST(PositiveScaling, AscentFollowsTheGradientInLogScales) {
     double grad_sq, curvature;
   };
   for (const Weights weights : {Weights{1.0, 0.0}, Weights{0.0, 1.0}, Weights{0.7, -0.2}}) {
-    const auto orbit = symmetry.orbit(problem.objective, problem.w);
+    const auto orbit = scalings.orbit(problem.objective, problem.w);
     orbit->randomize(random, 0.5);
     const auto base = scales_of(*orbit, network, problem.w);
     const double norm = orbit->aim({weights.grad_sq, weights.curvature});
     ASSERT_TRUE(orbit->move(0.25));
     const auto there = scales_of(*orbit, network, problem.w);
     const auto target = [&](const std::vector<Vector>& scales) {
-      const Vector at = moved(network, scales, problem.w);
+      const Vector at = scaled(network, scales, problem.w);
       return weights.grad_sq * grad_sq_at(problem.objective, at) +
              weights.curvature * curvature_at(problem.objective, at);
     };
@@ -208,7 +197,7 @@ TEST(PositiveScaling, OrbitAscentImprovesEveryObjective) {
                                    ObjectiveKind::decrement}) {
     auto problem =
         random_problem<double>({4, 6, 5, 3}, "leaky_relu", "half_sum_squares", true, 6, random);
-    const auto orbit = symmetry.orbit(problem.objective, problem.w);
+    const auto orbit = scalings.orbit(problem.objective, problem.w);
     const CriterionOptions options{.objective = kind, .learning_rate = 1e-3};
     OrbitMeasures<double> measures(*orbit, options.learning_rate);
     Criterion criterion(options, measures);
@@ -237,7 +226,7 @@ TEST(PositiveScaling, TeleportWithAGivenKappaEvaluatesTheStatesHereAndAGradientT
                         Case{ObjectiveKind::predicted_decrease, 1.5, 4.5 + 2 * (12 + 1) * 0.5}}) {
     const CountingObjective<double> counting(problem.objective);
     Vector w = problem.w;
-    const auto orbit = symmetry.orbit(counting, w);
+    const auto orbit = scalings.orbit(counting, w);
     const Certificate certificate =
         teleport<double>(counting, *orbit, ClosedFormSearch({.kappa = 1.5}),
                          {.objective = c.kind, .learning_rate = 1e-3, .cap = c.cap}, random, w);
@@ -265,7 +254,7 @@ TEST(PositiveScaling, AutomaticKappaMakesTheNextStepBetter) {
       return problem.objective.value(w - rate * gradient);
     };
     const double alone = loss_after_step(problem.w);
-    const auto orbit = symmetry.orbit(problem.objective, problem.w);
+    const auto orbit = scalings.orbit(problem.objective, problem.w);
     const Certificate certificate = teleport<double>(problem.objective, *orbit, ClosedFormSearch(),
                                                      {.learning_rate = rate}, random, problem.w);
     ASSERT_TRUE(certificate.accepted) << certificate.reason;
@@ -287,7 +276,7 @@ TEST(PositiveScaling, CurvatureOfManyBoundsIsThatAtTheirPoints) {
       auto first = network.augmented(1, problem.w.data());
       first.row(2).setZero();
       first(2, shape[0]) = -1.0;
-      const auto orbit = symmetry.orbit(problem.objective, problem.w);
+      const auto orbit = scalings.orbit(problem.objective, problem.w);
       Vector there(problem.w.size());
       const auto expect_curvature = [&](const std::string& where) {
         orbit->commit(there);
@@ -310,7 +299,7 @@ TEST(PositiveScaling, FurtherBoundsCostNoProductWithTheSecondLayer) {
   Random random(12);
   const auto problem =
       random_problem<double>({20, 60, 60, 5}, "leaky_relu", "cross_entropy", true, 3, random);
-  const auto orbit = symmetry.orbit(problem.objective, problem.w);
+  const auto orbit = scalings.orbit(problem.objective, problem.w);
   const double set_up = (orbit->grad_sq(), orbit->evaluations());
   const double first = (orbit->curvature(), orbit->evaluations());
   ASSERT_TRUE(go_to_candidate(*orbit, 1.5));
@@ -332,7 +321,7 @@ TEST(PositiveScaling, TransportsMomentumAsItMovesGradients) {
   const ClosedFormSearch search({.kappa = 2.0});
   const Certificate certificate = teleport_in_training<double>(
       problem.objective, optimizer, 1e-4,
-      {.symmetry = &symmetry, .search = &search, .state = StatePolicy::transport}, random, state,
+      {.symmetry = &scalings, .search = &search, .state = StatePolicy::transport}, random, state,
       problem.w);
   ASSERT_TRUE(certificate.accepted) << certificate.reason;
   EXPECT_GT(certificate.grad_sq_after, 2.0 * certificate.grad_sq_before);

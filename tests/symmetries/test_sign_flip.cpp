@@ -8,15 +8,15 @@
 namespace symport::testing {
 namespace {
 
-const SignFlipSymmetry<double> symmetry;
+const SignFlipSymmetry<double> sign_flips;
 const std::vector<std::string> odd_activations{"linear", "tanh", "asinh", "tanh_extended:5"};
 
-Vector moved(const Mlp& network, const std::vector<Vector>& signs, Vector w) {
+Vector flipped(const Mlp& network, const std::vector<Vector>& signs, Vector w) {
   SignFlipSymmetry<double>::act(network, signs, w);
   return w;
 }
 
-TEST(SignFlip, KeepsTheFunctionOnAllData) { expect_laws<double>(symmetry, odd_activations); }
+TEST(SignFlip, KeepsTheFunctionOnAllData) { expect_laws<double>(sign_flips, odd_activations); }
 
 TEST(SignFlip, KeepsTheFunctionOnAllDataInFloat) {
   expect_laws<float>(SignFlipSymmetry<float>(), odd_activations);
@@ -30,23 +30,24 @@ TEST(SignFlip, IsAGroupAction) {
   const std::vector<Vector> identity{Vector::Ones(3), Vector::Ones(2)};
   const std::vector<Vector> a{Vector{{-1, 1, -1}}, Vector{{1, -1}}},
       b{Vector{{-1, -1, 1}}, Vector{{-1, -1}}}, product{Vector{{1, -1, -1}}, Vector{{-1, 1}}};
-  EXPECT_EQ(moved(network, identity, problem.w), problem.w);
-  EXPECT_EQ(moved(network, a, moved(network, b, problem.w)), moved(network, product, problem.w));
-  EXPECT_EQ(moved(network, a, moved(network, a, problem.w)), problem.w);
-  EXPECT_NE(moved(network, a, problem.w), problem.w);
+  EXPECT_EQ(flipped(network, identity, problem.w), problem.w);
+  EXPECT_EQ(flipped(network, a, flipped(network, b, problem.w)),
+            flipped(network, product, problem.w));
+  EXPECT_EQ(flipped(network, a, flipped(network, a, problem.w)), problem.w);
+  EXPECT_NE(flipped(network, a, problem.w), problem.w);
 }
 
 TEST(SignFlip, FlipsRowBiasAndColumnOfAUnit) {
   const Mlp network({1, 2, 1}, Activation::parse("tanh"), true);
   //                                         W1    b1    W2    b2
-  EXPECT_EQ(moved(network, {Vector{{1, -1}}}, Vector{{1, 2, 3, 4, 5, 6, 7}}),
+  EXPECT_EQ(flipped(network, {Vector{{1, -1}}}, Vector{{1, 2, 3, 4, 5, 6, 7}}),
             (Vector{{1, -2, 3, -4, 5, -6, 7}}));
 }
 
 TEST(SignFlip, LeavesTheGradientNormUnchanged) {
   Random random(3);
   auto problem = random_problem<double>({4, 7, 6, 3}, "tanh", "cross_entropy", true, 9, random);
-  const auto orbit = symmetry.orbit(problem.objective, problem.w);
+  const auto orbit = sign_flips.orbit(problem.objective, problem.w);
   Vector gradient(problem.w.size()), there(problem.w.size()), gradient_there(problem.w.size());
   problem.objective.gradient(problem.w, gradient);
   for (int i = 0; i < 20; ++i) {
@@ -62,16 +63,16 @@ TEST(SignFlip, LeavesTheGradientNormUnchanged) {
 }
 
 TEST(SignFlip, RefusesOtherActivationsByName) {
-  expect_refuses(symmetry, {"leaky_relu", "relu", "sigmoid", "sigmoid_extended", "gelu"},
+  expect_refuses(sign_flips, {"leaky_relu", "relu", "sigmoid", "sigmoid_extended", "gelu"},
                  "sigma(-x) = -sigma(x)");
 }
 
 TEST(SignFlip, RefusesOtherFactors) {
   const Mlp network({2, 2, 1}, Activation::parse("tanh"));
   Vector w = Vector::Ones(network.parameters());
-  EXPECT_THROW(symmetry.act(network, {Vector{{1, 2}}}, w), InvalidArgument);
-  EXPECT_THROW(symmetry.act(network, {Vector{{1, 0}}}, w), InvalidArgument);
-  EXPECT_THROW(symmetry.act(network, {Vector{{1, 1, 1}}}, w), std::logic_error);
+  EXPECT_THROW(sign_flips.act(network, {Vector{{1, 2}}}, w), InvalidArgument);
+  EXPECT_THROW(sign_flips.act(network, {Vector{{1, 0}}}, w), InvalidArgument);
+  EXPECT_THROW(sign_flips.act(network, {Vector{{1, 1, 1}}}, w), std::logic_error);
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ namespace {
 
 using testing::distance, testing::numbers_at;
 
-const CriterionOptions gradient_norm{.objective = ObjectiveKind::gradient_norm};
+const CriterionOptions by_gradient_norm{.objective = ObjectiveKind::gradient_norm};
 
 /// w teleported to the greatest gradient of its level set.
 Vector teleported(const Quadratic& quadratic, const OrthogonalSymmetry& symmetry, Vector w) {
   Random random(0);
-  teleport<double>(quadratic, *symmetry.orbit(quadratic, w), ClosedFormSearch(), gradient_norm,
+  teleport<double>(quadratic, *symmetry.orbit(quadratic, w), ClosedFormSearch(), by_gradient_norm,
                    random, w);
   return w;
 }
@@ -124,8 +124,8 @@ TEST(OptimalTrajectoryProposition, DoesNotHoldForRosenbrock) {
   const auto symmetry = rosenbrock_rotation();
   Random random(225);
   const auto greatest = [&](Vector w) {
-    teleport<double>(objective, *symmetry.orbit(objective, w), AngleScan(), gradient_norm, random,
-                     w);
+    teleport<double>(objective, *symmetry.orbit(objective, w), AngleScan(), by_gradient_norm,
+                     random, w);
     return w;
   };
   Vector w = greatest(Vector{{0.5, 0.5}}), g(2);
@@ -159,8 +159,8 @@ TEST(NearestPointProposition, DoesNotHoldForRosenbrock) {
   const auto symmetry = rosenbrock_rotation();
   Random random(227);
   Vector best = objective.start();
-  teleport<double>(objective, *symmetry.orbit(objective, best), AngleScan(), gradient_norm, random,
-                   best);
+  teleport<double>(objective, *symmetry.orbit(objective, best), AngleScan(), by_gradient_norm,
+                   random, best);
   const auto distance_to_minimum = [&](const Vector& w) {
     return (w - objective.minimizer()).norm();
   };

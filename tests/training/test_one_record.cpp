@@ -24,7 +24,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const GradientDescent<double> descent;
+const GradientDescent<double> plain_descent;
 
 /// Few enough parameters that the trace has points.
 struct Classification {
@@ -55,7 +55,7 @@ struct Classification {
     return options;
   }
   RunSummary train(const MinibatchOptions<double>& options, Vector& w) const {
-    return train_minibatch<double>(objective, source, parts, descent, w, options);
+    return train_minibatch<double>(objective, source, parts, plain_descent, w, options);
   }
 };
 
@@ -70,9 +70,9 @@ std::vector<RunSummary> runs_of_each(double rate, const StepWatcher& watcher) {
   std::vector<RunSummary> runs;
   Regression full, moved;
   Vector w = Vector::Zero(8), v = Vector::Zero(8);
-  runs.push_back(
-      train(full.model, descent, w, {.max_steps = 400, .learning_rate = rate, .watcher = watcher}));
-  runs.push_back(train_with_data(moved.model, descent, v,
+  runs.push_back(train(full.model, plain_descent, w,
+                       {.max_steps = 400, .learning_rate = rate, .watcher = watcher}));
+  runs.push_back(train_with_data(moved.model, plain_descent, v,
                                  {.max_steps = 400, .learning_rate = rate, .watcher = watcher})
                      .run);
   const Classification problem;
@@ -241,7 +241,7 @@ TEST(Trace, HasThePointsBeforeAndAfterATeleportOfDataToo) {
   Vector w = Vector::Zero(8);
   const Matrix X = problem.model.X();
   const auto [run, f] = train_with_data(
-      problem.model, descent, w,
+      problem.model, plain_descent, w,
       {.max_steps = 12, .learning_rate = 1e-3, .symmetry = &symmetry, .schedule = at({7})});
   ASSERT_EQ(run.trace.teleports.size(), 1u);
   const TraceTeleport& jump = run.trace.teleports[0];
@@ -263,7 +263,7 @@ TEST(Trace, OfARefusedTeleportStaysWhereItWas) {
   Regression problem;
   const LinearDataSymmetry symmetry;
   Vector w = Vector::Zero(8);
-  const auto result = train_with_data(problem.model, descent, w,
+  const auto result = train_with_data(problem.model, plain_descent, w,
                                       {.max_steps = 20,
                                        .learning_rate = LearningRate::cosine(1e-3, 10),
                                        .symmetry = &symmetry,
@@ -287,7 +287,7 @@ TEST(TrainingClock, StandsStillDuringValidationAndCheckpoints) {
     return Validation{};
   };
   options.checkpoints = {.save = [](const Checkpoint<double>&) { slowly(); }, .every = 1};
-  const RunSummary run = train<double>(problem.model, descent, w, options);
+  const RunSummary run = train<double>(problem.model, plain_descent, w, options);
   EXPECT_GT(run.seconds, 0.0);
   EXPECT_LT(run.seconds, 0.1);  // 21 times 10 ms were spent on other things
   EXPECT_LE(run.trace.rows.back().seconds, run.seconds);
@@ -318,7 +318,7 @@ TEST(TrainingClock, StandsStillDuringTheEvaluationOfEpochs) {
   options.checkpoints.save = [](const Checkpoint<double>&) { slowly(); };
   Vector w = problem.start;
   const RunSummary run =
-      train_minibatch<double>(problem.objective, source, problem.parts, descent, w, options);
+      train_minibatch<double>(problem.objective, source, problem.parts, plain_descent, w, options);
   EXPECT_GT(run.seconds, 0.0);
   EXPECT_LT(run.seconds, 0.15);  // 35 times 10 ms were spent on other things
   EXPECT_LT(run.trace.rows[0].seconds, 0.05);

@@ -16,7 +16,7 @@ namespace {
 
 using Plan = Teleportation<double>;
 
-const GradientDescent<double> descent;
+const GradientDescent<double> paper_descent;
 
 struct Setting {
   std::string name;
@@ -33,7 +33,7 @@ Setting ellipse() { return {"ellipse", std::make_shared<Ellipse>(), ellipse_rota
 /// A run at the function's usual rate and steps. Every accepted teleport keeps the loss.
 RunSummary run(const Setting& setting, Vector w, const Plan& plan, std::uint64_t seed = 0) {
   const UsualRun usual = setting.function->usual_run();
-  RunSummary summary = train<double>(*setting.function, descent, w,
+  RunSummary summary = train<double>(*setting.function, paper_descent, w,
                                      {.max_steps = usual.steps,
                                       .learning_rate = usual.learning_rate,
                                       .teleport = plan,
@@ -108,7 +108,7 @@ struct ScheduleRow {
   std::string schedule;
 };
 
-// From 100 starts the default search never loses to plain gradient descent.
+// From 100 starts the default search never loses to plain gradient paper_descent.
 TEST(PaperSettings, DefaultSearchIsNeverWorseThanGradientDescent) {
   const std::vector<ScheduleRow> table = {
       {rosenbrock(), "every:100+99"}, {rosenbrock(), "every:100"},

@@ -55,7 +55,7 @@ std::vector<Problem> own_problems() {
   return problems;
 }
 
-struct Setting {
+struct RegressionSetting {
   double learning_rate = 1e-4;
   Schedule schedule{};
   StatePolicy state = StatePolicy::keep;
@@ -100,7 +100,7 @@ struct Curves {
 };
 
 Curves run_all(const std::vector<Problem>& problems, const Optimizer& optimizer,
-               const Setting& setting) {
+               const RegressionSetting& setting) {
   const GeneralLinear<double> symmetry;
   Curves curves;
   for (const Problem& problem : problems) {

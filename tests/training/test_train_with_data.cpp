@@ -32,13 +32,13 @@ Regression regression() {
 }
 
 constexpr double rate = 2e-3;
-const GradientDescent<double> descent;
+const GradientDescent<double> data_descent;
 const LinearDataSymmetry symmetry;
 
 TEST(TrainWithData, PredictsUnseenInputsThroughTheTransformation) {
   Regression problem = regression();
   Vector w = Vector::Zero(8);
-  const auto result = train_with_data(problem.model, descent, w,
+  const auto result = train_with_data(problem.model, data_descent, w,
                                       {.max_steps = 3000,
                                        .learning_rate = rate,
                                        .symmetry = &symmetry,
@@ -56,7 +56,7 @@ TEST(TrainWithData, MovesTheDataByTheSameTransformation) {
   Regression problem = regression();
   const Matrix before = problem.model.X();
   Vector w = Vector::Zero(8);
-  const auto result = train_with_data(problem.model, descent, w,
+  const auto result = train_with_data(problem.model, data_descent, w,
                                       {.max_steps = 300,
                                        .learning_rate = rate,
                                        .symmetry = &symmetry,
@@ -87,7 +87,7 @@ TEST(TrainWithData, IsAlgorithmThree) {
     expected -= rate * gradient;
   }
   Vector w = Vector::Zero(8);
-  const auto result = train_with_data(problem.model, descent, w,
+  const auto result = train_with_data(problem.model, data_descent, w,
                                       {.max_steps = 300,
                                        .learning_rate = rate,
                                        .symmetry = &symmetry,
@@ -101,7 +101,7 @@ TEST(TrainWithData, KeepsTheLossAtTeleports) {
   Regression problem = regression();
   Vector w = Vector::Zero(8);
   const auto result = train_with_data(
-      problem.model, descent, w,
+      problem.model, data_descent, w,
       {.max_steps = 100, .learning_rate = rate, .symmetry = &symmetry, .schedule = every(20, 5)});
   ASSERT_GE(result.run.accepted_teleports(), 1);
   for (const Certificate& c : result.run.teleports) {
@@ -119,10 +119,10 @@ TEST(TrainWithData, IsFasterWithTeleportsThanWithout) {
   Regression with = regression(), without = regression();
   Vector a = Vector::Zero(8), b = Vector::Zero(8);
   const auto teleported = train_with_data(
-      with.model, descent, a,
+      with.model, data_descent, a,
       {.max_steps = 300, .learning_rate = rate, .symmetry = &symmetry, .schedule = every(20, 5)});
   const auto plain =
-      train_with_data(without.model, descent, b, {.max_steps = 300, .learning_rate = rate});
+      train_with_data(without.model, data_descent, b, {.max_steps = 300, .learning_rate = rate});
   EXPECT_LT(teleported.run.final_loss, 0.1 * plain.run.final_loss);
   EXPECT_TRUE(plain.run.teleports.empty());
   EXPECT_EQ(plain.transform.matrix, Matrix(Matrix::Identity(4, 4)));
@@ -163,7 +163,7 @@ TEST(TrainWithData, RefusesAScheduleWithoutASymmetry) {
   Regression problem = regression();
   Vector w = Vector::Zero(8);
   try {
-    train_with_data(problem.model, descent, w, {.schedule = every(3)});
+    train_with_data(problem.model, data_descent, w, {.schedule = every(3)});
     FAIL() << "trained";
   } catch (const InvalidArgument& error) {
     EXPECT_EQ(error.field(), "symmetry");

@@ -20,6 +20,9 @@ Command teleport_command();
 /// `symport compare`: several methods on several problems, each at its best learning rate.
 Command compare_command();
 
+/// `symport benchmark [SUITE]`: many methods on many problems, and which one wins.
+Command benchmark_command();
+
 /// `symport reproduce [FIGURE...]`: runs experiments and compares what comes out with what should.
 Command reproduce_command();
 

@@ -11,10 +11,23 @@ using namespace lab;
 
 namespace {
 
+/// As the JSON output has it, in small letters.
+const char* kind_key(PackageKind kind) {
+  switch (kind) {
+    case PackageKind::npm:
+      return "npm";
+    case PackageKind::debian:
+      return "debian";
+    case PackageKind::pypi:
+      break;
+  }
+  return "pypi";
+}
+
 Json provenance(const CatalogEntry& entry) {
   return {{"origin", entry.origin},
           {"licence", entry.licence},
-          {"package_kind", entry.kind == PackageKind::npm ? "npm" : "debian"},
+          {"package_kind", kind_key(entry.kind)},
           {"package", entry.package}};
 }
 

@@ -47,8 +47,7 @@ std::string describe_text(const DataDescription& report, const Style& style) {
   if (report.entry != nullptr) {
     text += fmt::format("  {}\n  origin: {}\n  licence: {}\n  fetched from: {} {}\n",
                         report.entry->summary, report.entry->origin, report.entry->licence,
-                        report.entry->kind == PackageKind::npm ? "npm" : "Debian",
-                        report.entry->package);
+                        to_string(report.entry->kind), report.entry->package);
   }
   text += style.bold(report.test ? "training set" : "samples") + "\n";
   text += summary_text(report.training);
@@ -79,8 +78,10 @@ std::string catalog_text(const DataDirectory& directory, const Style& style) {
                                    ? "yes"
                                    : fmt::format("{} of {} files", present, entry.files.size());
     table.add({entry.name, fmt::format("{}", entry.samples()),
-               fmt::format("{}", entry.test_samples()), fmt::format("{}", entry.features()),
-               fmt::format("{}", entry.classes), size_text(entry.bytes()), stored, entry.summary});
+               entry.test_samples() > 0 ? fmt::format("{}", entry.test_samples()) : "",
+               fmt::format("{}", entry.features()),
+               entry.classes > 0 ? fmt::format("{}", entry.classes) : "number",
+               size_text(entry.bytes()), stored, entry.summary});
   }
   return table.text(style) +
          fmt::format("\nStored in {} ({}). Own data: idx:DIR, csv:FILE, FILE.npz\n",
@@ -94,9 +95,9 @@ std::string fetch_text(const CatalogEntry& entry, const DataDirectory& directory
     return fmt::format("{} is complete and verified in {}: nothing to do (--force fetches again)\n",
                        entry.name, where);
   }
-  return fmt::format("{}: {} files, {}, verified, in {}\norigin: {}\nlicence: {}\n", entry.name,
-                     entry.files.size(), size_text(entry.bytes()), where, entry.origin,
-                     entry.licence);
+  return fmt::format("{}: {} file{}, {}, verified, in {}\norigin: {}\nlicence: {}\n", entry.name,
+                     entry.files.size(), entry.files.size() == 1 ? "" : "s",
+                     size_text(entry.bytes()), where, entry.origin, entry.licence);
 }
 
 }  // namespace symport::cli

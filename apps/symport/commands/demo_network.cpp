@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index epochs = 30, batch = 20, samples = 1000, validation = 200;
 /// Three a decade, the same for all.
-constexpr double rates[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0};
+constexpr double network_rates[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0};
 
 NetworkRunSpec spirals(std::uint64_t seed) {
   return {.data = "spirals",
@@ -32,7 +32,7 @@ NetworkRunSpec spirals(std::uint64_t seed) {
 std::optional<NetworkResult> at_best_rate(NetworkRunSpec spec, DataCache& data) {
   const NetworkObserver observer{.watch = [](const NetworkProgress&) { return !interrupted(); }};
   std::optional<NetworkResult> best;
-  for (const double rate : rates) {
+  for (const double rate : network_rates) {
     spec.learning_rate = RateSpec{rate};
     NetworkResult result = load(spec, data)->train({}, observer);
     if (interrupted()) return std::nullopt;
@@ -93,8 +93,8 @@ std::string demo_network_text(const std::vector<DemoNetworkRow>& rows, const Sty
       "at the\n"
       "rate with the smallest training loss among {} from {} to {}; cost in gradients of a "
       "mini-batch:\n\n{}",
-      samples - validation, batch, epochs, std::size(rates), rates[0], rates[std::size(rates) - 1],
-      table.text(style));
+      samples - validation, batch, epochs, std::size(network_rates), network_rates[0],
+      network_rates[std::size(network_rates) - 1], table.text(style));
 }
 
 }  // namespace symport::cli

@@ -55,7 +55,7 @@ std::vector<Section> sections() {
   return all;
 }
 
-std::string as_text(const Style& style) {
+std::string list_text(const Style& style) {
   std::string text;
   for (const Section& section : sections()) {
     if (!text.empty()) text += "\n";
@@ -88,7 +88,7 @@ Command list_command() {
           .examples = "symport list\nsymport list --json",
           .options = output_flags({"json"}),
           .run = [](const Arguments& arguments) -> int {
-            print(read_output_options(arguments).json ? as_json() : as_text(Style::for_stdout()));
+            print(read_output_options(arguments).json ? as_json() : list_text(Style::for_stdout()));
             return exit_done;
           }};
 }

@@ -16,6 +16,7 @@ class AdaGrad final : public FirstOrderOptimizer<Scalar> {
   explicit AdaGrad(const AdaGradOptions& options = {});
 
   std::string_view name() const override { return "adagrad"; }
+  bool forgets() const override { return false; }
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;

@@ -42,6 +42,7 @@ class GeneralLinear final : public BasicSymmetry<Scalar> {
   explicit GeneralLinear(GeneralLinearOptions options = {});
 
   std::string name() const override { return "gl"; }
+  bool bound_to_batch() const override { return true; }
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
  private:

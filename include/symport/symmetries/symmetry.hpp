@@ -18,6 +18,8 @@ class BasicSymmetry {
 
   virtual std::string name() const = 0;
   virtual bool loss_invariant() const { return true; }
+  /// The loss is kept on the batch of the objective alone.
+  virtual bool bound_to_batch() const { return false; }
   /// Whether its orbits can `transport` buffers of this kind.
   virtual bool transports(StateKind kind) const { return kind == StateKind::scalar; }
   /// The orbit of w, or the reason why the symmetry cannot act at this point on this data. Throws

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "lab/benchmark/cell_files.hpp"
+
+#include "data/input.hpp"
+
+namespace symport::lab::benchmark {
+
+namespace {
+
+const std::filesystem::path folder = "cells";
+
+}  // namespace
+
+CellFiles cell_files(RunDirectory* directory, bool reuse) {
+  CellFiles files;
+  if (directory == nullptr) return files;
+  if (reuse) {
+    files.read = [directory](const std::string& name) -> std::optional<std::string> {
+      RunDirectory::refuse_link(directory->path(), folder / name, "--resume");
+      const std::filesystem::path path = directory->path() / folder / name;
+      std::error_code error;
+      if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+      return detail::read_file(path);
+    };
+  }
+  files.write = [directory](const std::string& name, const std::string& text) {
+    directory->write(folder / name, text);
+  };
+  return files;
+}
+
+}  // namespace symport::lab::benchmark

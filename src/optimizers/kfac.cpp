@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+#include "symport/optimizers/kfac.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/cholesky.hpp"
+#include "core/position.hpp"
+#include "optimizers/option_checks.hpp"
+#include "symport/core/gemm.hpp"
+#include "symport/core/random.hpp"
+
+namespace symport {
+
+namespace {
+
+/// The numbers at the beginning of `factors`.
+struct KfacNumber {
+  enum : Index {
+    made,            ///< steps, as far as they matter to the averages
+    since_inverses,  ///< steps
+    drawn,           ///< steps that drew targets: the stream of the next one
+    slope,           ///< <U, d(mean loss)/dW>
+    count
+  };
+};
+
+/// Of a backward pass without the products that form the gradient.
+constexpr double kfac_pass_cost = 1.0 / 3.0;
+/// Of the states of a batch and their delta, where the gradient itself is known.
+constexpr double kfac_states_cost = 2.0 / 3.0;
+
+/// The four matrices of a layer inside `factors`.
+template <Real Scalar>
+struct KfacLayer {
+  Index inputs, outputs;  ///< orders of A and G
+  Scalar* first;
+  using Map = Eigen::Map<MatrixOf<Scalar>>;
+  Map A() const { return {first, inputs, inputs}; }
+  Map G() const { return {first + inputs * inputs, outputs, outputs}; }
+  Map A_inverse() const { return {first + inputs * inputs + outputs * outputs, inputs, inputs}; }
+  Map G_inverse() const {
+    return {first + 2 * inputs * inputs + outputs * outputs, outputs, outputs};
+  }
+  Index size() const { return 2 * (inputs * inputs + outputs * outputs); }
+};
+
+template <Real Scalar>
+std::vector<KfacLayer<Scalar>> kfac_layers(const Mlp& network, Scalar* first) {
+  std::vector<KfacLayer<Scalar>> layers;
+  first += KfacNumber::count;
+  for (Index m = 1; m <= network.layers(); ++m) {
+    layers.push_back({network.augmented_width(m - 1), network.width(m), first});
+    first += layers.back().size();
+  }
+  return layers;
+}
+
+/// average <- e average + (1 - e) product / n
+template <Real Scalar>
+void mix(Eigen::Map<MatrixOf<Scalar>> average, double e, Index n, const MatrixOf<Scalar>& product) {
+  const auto share = static_cast<Scalar>((1.0 - e) / static_cast<double>(n));
+  if (e == 0.0) {
+    average = share * product;
+  } else {
+    average = static_cast<Scalar>(e) * average + share * product;
+  }
+}
+
+/// inverse <- (A + shift I)^-1. Should rounding have made the sum indefinite, the shift grows until
+/// it is not. Nothing changes where A is not finite.
+template <Real Scalar>
+void invert_shifted(const Eigen::Map<MatrixOf<Scalar>>& A, double shift,
+                    Eigen::Map<MatrixOf<Scalar>> inverse) {
+  using Limits = std::numeric_limits<Scalar>;
+  const double rounding =
+      10.0 * static_cast<double>(Limits::epsilon()) * static_cast<double>(A.diagonal().maxCoeff());
+  shift = std::max({shift, rounding, static_cast<double>(Limits::min())});
+  MatrixOf<Scalar> sum;
+  for (; std::isfinite(static_cast<Scalar>(shift)); shift *= 10.0) {
+    sum = A;
+    sum.diagonal().array() += static_cast<Scalar>(shift);
+    if (!cholesky<Scalar>(sum)) continue;
+    invert_cholesky<Scalar>(sum);
+    inverse = sum;
+    return;
+  }
+}
+
+/// The factor of |z - y|^2 / 2 in the loss of one sample.
+double curvature_of(const Loss& loss, Index outputs) {
+  return loss.kind() == Loss::Kind::mean_squares ? 2.0 / static_cast<double>(outputs) : 1.0;
+}
+
+/// p <- softmax of the columns of z.
+template <Real Scalar>
+void softmax(const MatrixOf<Scalar>& z, MatrixOf<Scalar>& p) {
+  p = z;
+  for (Index i = 0; i < p.cols(); ++i) {
+    p.col(i) = (p.col(i).array() - p.col(i).maxCoeff()).exp();
+    p.col(i) /= p.col(i).sum();
+  }
+}
+
+/// delta <- dL/dz of every sample with a target from the model.
+template <Real Scalar>
+void sample_delta(const Loss& loss, const MatrixOf<Scalar>& z, Random& random,
+                  MatrixOf<Scalar>& delta) {
+  if (loss.categorical()) {
+    softmax<Scalar>(z, delta);
+    for (Index i = 0; i < z.cols(); ++i) {
+      double left = random.uniform();
+      Index chosen = 0;
+      for (; chosen + 1 < z.rows(); ++chosen) {
+        left -= static_cast<double>(delta(chosen, i));
+        if (left < 0.0) break;
+      }
+      delta(chosen, i) -= Scalar(1);
+    }
+    return;
+  }
+  const double deviation = std::sqrt(curvature_of(loss, z.rows()));
+  delta.resize(z.rows(), z.cols());
+  for (Index i = 0; i < z.cols(); ++i) {
+    for (Index k = 0; k < z.rows(); ++k) {
+      delta(k, i) = static_cast<Scalar>(deviation * random.normal());
+    }
+  }
+}
+
+/// delta <- column k of a root of the loss's Hessian in z, for every sample: the sum of delta
+/// delta' over k is that Hessian. p is the softmax of z for cross-entropy: diag(p) - p p' is the
+/// sum of p_k (e_k - p)(e_k - p)'.
+template <Real Scalar>
+void exact_delta(const Loss& loss, const MatrixOf<Scalar>& p, Index k, MatrixOf<Scalar>& delta) {
+  if (loss.categorical()) {
+    delta = -p;
+    delta.row(k).array() += Scalar(1);
+    delta.array().rowwise() *= p.row(k).array().sqrt();
+    return;
+  }
+  delta.setZero(p.rows(), p.cols());
+  delta.row(k).setConstant(static_cast<Scalar>(std::sqrt(curvature_of(loss, p.rows()))));
+}
+
+}  // namespace
+
+std::string_view to_string(Fisher fisher) {
+  switch (fisher) {
+    case Fisher::sampled:
+      return "sampled";
+    case Fisher::exact:
+      return "exact";
+    case Fisher::empirical:
+      return "empirical";
+  }
+  return "unknown";
+}
+
+template <Real Scalar>
+Kfac<Scalar>::Kfac(Mlp network, const KfacOptions& options)
+    : network_(std::move(network)), options_(options) {
+  require_not_negative("damping", options.damping);
+  require_fraction("decay", options.decay);
+  require_count("refresh", options.refresh);
+  require_fraction("momentum", options.momentum);
+  require_not_negative("kl_clip", options.kl_clip);
+  factors_size_ = KfacNumber::count;
+  for (const auto& layer : kfac_layers<Scalar>(network_, nullptr)) factors_size_ += layer.size();
+}
+
+template <Real Scalar>
+OptimizerState<Scalar> Kfac<Scalar>::init(Index dimension) const {
+  if (dimension != network_.parameters()) {
+    throw InvalidArgument("dimension", fmt::format("{}", dimension),
+                          fmt::format("{}, that of the network", network_.parameters()));
+  }
+  OptimizerState<Scalar> state;
+  state.add("velocity", StateKind::tangent, dimension);
+  state.add("factors", StateKind::scalar, factors_size_);
+  return state;
+}
+
+template <Real Scalar>
+double Kfac<Scalar>::more_passes() const {
+  switch (options_.fisher) {
+    case Fisher::sampled:
+      return kfac_pass_cost;
+    case Fisher::exact:
+      return kfac_pass_cost * static_cast<double>(network_.width(network_.layers()));
+    case Fisher::empirical:
+      break;
+  }
+  return 0.0;
+}
+
+template <Real Scalar>
+double Kfac<Scalar>::preview_evaluations(Index) const {
+  return 0.5 + kfac_states_cost + more_passes();
+}
+
+template <Real Scalar>
+void Kfac<Scalar>::output_factors(const MlpObjective<Scalar>& mlp, In<Scalar> w, Index step,
+                                  const MlpStates<Scalar>& states,
+                                  std::vector<MatrixOf<Scalar>>& sums) const {
+  const Index p = network_.layers(), n = mlp.samples();
+  const Loss& loss = mlp.loss();
+  MatrixOf<Scalar> delta, below, product;
+  const auto add = [&](Index m, const MatrixOf<Scalar>& of) {
+    product.resize(of.rows(), of.rows());
+    row_gram<Scalar>(of, product);
+    MatrixOf<Scalar>& sum = sums[at(m)];
+    if (sum.size() == 0) {
+      sum = product;
+    } else {
+      sum += product;
+    }
+  };
+  if (options_.fisher == Fisher::empirical) {
+    const Scalar to_sample =
+        loss.reduction() == Loss::Reduction::mean ? static_cast<Scalar>(n) : Scalar(1);
+    for (Index m = 1; m <= p; ++m) {
+      add(m, states.delta[at(m)]);
+      sums[at(m)] *= to_sample * to_sample;
+    }
+    return;
+  }
+  const auto pass = [&] {
+    for (Index m = p; m >= 1; --m) {
+      add(m, delta);
+      if (m == 1) break;
+      below.resize(network_.width(m - 1), n);
+      multiply<Scalar>(1, true, network_.weights(m, w.data()), false, delta, 0, below);
+      network_.activation().template scale_by_slope<Scalar>(states.z[at(m - 1)], below);
+      delta.swap(below);
+    }
+  };
+  const MatrixOf<Scalar>& z = states.z[at(p)];
+  if (options_.fisher == Fisher::sampled) {
+    Random random(options_.seed, static_cast<std::uint64_t>(step));
+    sample_delta<Scalar>(loss, z, random, delta);
+    pass();
+    return;
+  }
+  MatrixOf<Scalar> outputs = z;
+  if (loss.categorical()) softmax<Scalar>(z, outputs);
+  for (Index k = 0; k < z.rows(); ++k) {
+    exact_delta<Scalar>(loss, outputs, k, delta);
+    pass();
+  }
+}
+
+template <Real Scalar>
+double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                    VectorOf<Scalar>& factors, Out<Scalar> u,
+                                    Out<Scalar>* gradient) const {
+  const MlpObjective<Scalar>* mlp = objective.mlp();
+  if (!mlp || mlp->network().widths() != network_.widths() ||
+      mlp->network().biases() != network_.biases()) {
+    throw InvalidArgument("objective", mlp ? "another network" : "not a network",
+                          "the network that this K-FAC was made for");
+  }
+  const Index p = network_.layers(), n = mlp->samples();
+  MlpStates<Scalar> states;
+  const double loss = mlp->backpropagate(w, states);
+  std::vector<MatrixOf<Scalar>> sums(at(p) + 1);
+  output_factors(*mlp, w, static_cast<Index>(factors[KfacNumber::drawn]), states, sums);
+  factors[KfacNumber::drawn] += Scalar(1);
+
+  const auto refresh = static_cast<Scalar>(options_.refresh);
+  const double t = static_cast<double>(factors[KfacNumber::made]) + 1.0;
+  const double e = std::min(1.0 - 1.0 / t, options_.decay);
+  factors[KfacNumber::since_inverses] += Scalar(1);
+  // Where both have reached their limits, more steps make no difference.
+  if (1.0 - 1.0 / t < options_.decay || factors[KfacNumber::made] < Scalar(2) * refresh) {
+    factors[KfacNumber::made] += Scalar(1);
+  }
+  // In the beginning there are new inverses when there is twice as much to know as at the last
+  // ones.
+  const bool due =
+      factors[KfacNumber::since_inverses] >=
+      std::min(factors[KfacNumber::made] - factors[KfacNumber::since_inverses], refresh);
+  if (due) factors[KfacNumber::since_inverses] = Scalar(0);
+  factors[KfacNumber::slope] = Scalar(0);
+
+  const Scalar to_mean =
+      Scalar(1) /
+      (mlp->loss().reduction() == Loss::Reduction::mean ? Scalar(1) : static_cast<Scalar>(n));
+  MatrixOf<Scalar> product, left, right;
+  const auto layers = kfac_layers<Scalar>(network_, factors.data());
+  for (Index m = 1; m <= p; ++m) {
+    const KfacLayer<Scalar>& layer = layers[at(m - 1)];
+    const MatrixOf<Scalar>&h = mlp->h(m - 1, states), &delta = states.delta[at(m)];
+    const Index a = layer.inputs, g = layer.outputs;
+    product.resize(a, a);
+    row_gram<Scalar>(h, product);
+    mix<Scalar>(layer.A(), e, n, product);
+    mix<Scalar>(layer.G(), e, n, sums[at(m)]);
+    if (due) {
+      const double mean_a = static_cast<double>(layer.A().trace()) / static_cast<double>(a);
+      const double mean_g = static_cast<double>(layer.G().trace()) / static_cast<double>(g);
+      double pi = std::sqrt(mean_a / mean_g);
+      // A layer without inputs or without effect has no ratio.
+      if (!(pi > 0.0 && std::isfinite(pi))) pi = 1.0;
+      const double root = std::sqrt(options_.damping);
+      invert_shifted<Scalar>(layer.A(), pi * root, layer.A_inverse());
+      invert_shifted<Scalar>(layer.G(), root / pi, layer.G_inverse());
+    }
+    auto U = network_.augmented(m, u.data());
+    if (n * (a * a + g * g) < a * g * (a + g)) {  // (G^-1 delta) (A^-1 h)'
+      left.resize(g, n);
+      right.resize(a, n);
+      multiply<Scalar>(to_mean, false, layer.G_inverse(), false, delta, 0, left);
+      multiply<Scalar>(1, false, layer.A_inverse(), false, h, 0, right);
+      multiply<Scalar>(1, false, left, true, right, 0, U);
+    } else {  // G^-1 (delta h') A^-1
+      left.resize(g, a);
+      right.resize(g, a);
+      multiply<Scalar>(to_mean, false, delta, true, h, 0, left);
+      multiply<Scalar>(1, false, layer.G_inverse(), false, left, 0, right);
+      multiply<Scalar>(1, false, right, false, layer.A_inverse(), 0, U);
+    }
+    if (options_.kl_clip > 0.0) {  // <U, delta h'> = <delta, U h>
+      left.resize(g, n);
+      multiply<Scalar>(to_mean, false, U, false, h, 0, left);
+      factors[KfacNumber::slope] += left.cwiseProduct(delta).sum();
+    }
+    if (gradient) {
+      multiply<Scalar>(1, false, delta, true, h, 0, network_.augmented(m, gradient->data()));
+    }
+  }
+  return loss;
+}
+
+template <Real Scalar>
+void Kfac<Scalar>::apply(In<Scalar> u, double learning_rate, OptimizerState<Scalar>& state,
+                         Out<Scalar> w) const {
+  VectorOf<Scalar>& velocity = state["velocity"];
+  double nu = 1.0;
+  if (options_.kl_clip > 0.0) {
+    const double change =
+        learning_rate * learning_rate * static_cast<double>(state["factors"][KfacNumber::slope]);
+    if (change > options_.kl_clip) nu = std::sqrt(options_.kl_clip / change);
+  }
+  velocity = static_cast<Scalar>(options_.momentum) * velocity + static_cast<Scalar>(nu) * u;
+  w -= static_cast<Scalar>(learning_rate) * velocity;
+  ++state.count;
+}
+
+template <Real Scalar>
+double Kfac<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                             const OptimizerState<Scalar>& state, Out<Scalar> gradient,
+                             StepDirection<Scalar>& direction) const {
+  direction.u.resize(w.size());
+  direction.memory = state["factors"];
+  objective.note_work(1.0 + more_passes());
+  return find_direction(objective, w, direction.memory, direction.u, &gradient);
+}
+
+template <Real Scalar>
+StepOutcome Kfac<Scalar>::step_along(const StepDirection<Scalar>& direction,
+                                     const BasicObjective<Scalar>&, double, In<Scalar>,
+                                     double learning_rate, OptimizerState<Scalar>& state,
+                                     Out<Scalar> w) const {
+  state["factors"] = direction.memory;
+  apply(direction.u, learning_rate, state, w);
+  return {true, learning_rate, more_passes()};
+}
+
+template <Real Scalar>
+StepOutcome Kfac<Scalar>::step(const BasicObjective<Scalar>& objective, double, In<Scalar>,
+                               double learning_rate, OptimizerState<Scalar>& state,
+                               Out<Scalar> w) const {
+  VectorOf<Scalar> u(w.size());
+  find_direction(objective, w, state["factors"], u, nullptr);
+  objective.note_work(kfac_states_cost + more_passes());
+  apply(u, learning_rate, state, w);
+  return {true, learning_rate, kfac_states_cost + more_passes()};
+}
+
+template <Real Scalar>
+double Kfac<Scalar>::minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
+                                    OptimizerState<Scalar>& state, Out<Scalar> w,
+                                    double* evaluations) const {
+  VectorOf<Scalar> u(w.size());
+  const double loss = find_direction(objective, w, state["factors"], u, nullptr);
+  apply(u, learning_rate, state, w);
+  if (evaluations) *evaluations = 1.0 + more_passes();
+  return loss;
+}
+
+template class Kfac<float>;
+template class Kfac<double>;
+
+}  // namespace symport

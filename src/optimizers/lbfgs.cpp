@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "symport/optimizers/lbfgs.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "optimizers/known_gradient.hpp"
+#include "optimizers/line_trial.hpp"
+#include "optimizers/option_checks.hpp"
+
+namespace symport {
+
+namespace {
+
+constexpr double narrow = 0.1;
+/// Parameters and transported parameters are the same point within this.
+constexpr double same_place = 1e-6;
+
+template <Real Scalar>
+Index pairs_of(const OptimizerState<Scalar>& state) {
+  return static_cast<Index>(state["pairs"][0]);
+}
+
+}  // namespace
+
+template <Real Scalar>
+Lbfgs<Scalar>::Lbfgs(const LbfgsOptions& options) : options_(options) {
+  const auto require = [](bool good, const char* field, double value, const char* allowed) {
+    if (!good) throw InvalidArgument(field, fmt::format("{}", value), allowed);
+  };
+  require(options.memory >= 1, "memory", static_cast<double>(options.memory),
+          "a whole number >= 1");
+  require(options.sufficient_decrease > 0 && options.sufficient_decrease < 0.5,
+          "sufficient_decrease", options.sufficient_decrease, "a number between 0 and 0.5");
+  require(options.curvature > options.sufficient_decrease && options.curvature < 1, "curvature",
+          options.curvature, "a number between sufficient_decrease and 1");
+  require(options.max_trials >= 1, "max_trials", static_cast<double>(options.max_trials),
+          "a whole number >= 1");
+  require_positive("first_length", options.first_length);
+}
+
+template <Real Scalar>
+OptimizerState<Scalar> Lbfgs<Scalar>::init(Index dimension) const {
+  OptimizerState<Scalar> state;
+  state.add("steps", StateKind::tangent, options_.memory * dimension);
+  state.add("differences", StateKind::cotangent, options_.memory * dimension);
+  state.add("point", StateKind::point, dimension);
+  state.add("pairs", StateKind::scalar, 1);
+  known_gradient::add(state, dimension);
+  return state;
+}
+
+template <Real Scalar>
+VectorOf<Scalar> Lbfgs<Scalar>::direction(const OptimizerState<Scalar>& state,
+                                          In<Scalar> gradient) const {
+  const Index n = gradient.size(), pairs = pairs_of(state);
+  const VectorOf<Scalar>&s = state["steps"], &y = state["differences"];
+  VectorOf<Scalar> d = -gradient;
+  std::vector<Scalar> alpha(static_cast<std::size_t>(pairs));
+  for (Index i = 0; i < pairs; ++i) {
+    const auto si = s.segment(i * n, n), yi = y.segment(i * n, n);
+    alpha[static_cast<std::size_t>(i)] = si.dot(d) / si.dot(yi);
+    d -= alpha[static_cast<std::size_t>(i)] * yi;
+  }
+  if (pairs > 0) d *= s.head(n).dot(y.head(n)) / y.head(n).squaredNorm();
+  for (Index i = pairs - 1; i >= 0; --i) {
+    const auto si = s.segment(i * n, n), yi = y.segment(i * n, n);
+    d += (alpha[static_cast<std::size_t>(i)] - yi.dot(d) / si.dot(yi)) * si;
+  }
+  return d;
+}
+
+template <Real Scalar>
+void Lbfgs<Scalar>::remember(In<Scalar> s, In<Scalar> y, OptimizerState<Scalar>& state) const {
+  const double product = static_cast<double>(s.dot(y));
+  const double size = static_cast<double>(s.norm()) * static_cast<double>(y.norm());
+  const double epsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
+  if (!(product > epsilon * size && std::isfinite(size))) return;
+  const Index n = s.size(), kept = std::min(pairs_of(state), options_.memory - 1);
+  const auto push = [&](VectorOf<Scalar>& list, In<Scalar> newest) {
+    std::copy_backward(list.data(), list.data() + kept * n, list.data() + (kept + 1) * n);
+    list.head(n) = newest;
+  };
+  push(state["steps"], s);
+  push(state["differences"], y);
+  state["pairs"][0] = static_cast<Scalar>(kept + 1);
+}
+
+template <Real Scalar>
+double Lbfgs<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                              const OptimizerState<Scalar>& state, Out<Scalar> gradient,
+                              StepDirection<Scalar>&) const {
+  if (const auto known = known_gradient::recall<Scalar>(state, w, gradient)) return *known;
+  return objective.gradient(w, gradient);
+}
+
+template <Real Scalar>
+StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
+                                In<Scalar> gradient, double, OptimizerState<Scalar>& state,
+                                Out<Scalar> w) const {
+  const double norm = static_cast<double>(gradient.norm());
+  if (!(norm > 0.0) || !std::isfinite(norm)) return {false, 0.0, 0.0};
+  VectorOf<Scalar>& point = state["point"];
+  // Somebody has moved the parameters and not the pairs.
+  const double moved = static_cast<double>((w - point).norm());
+  if (moved > same_place * static_cast<double>(w.norm())) state["pairs"][0] = Scalar(0);
+  double evaluations = 0.0;
+  while (true) {
+    const bool plain = pairs_of(state) == 0;
+    const VectorOf<Scalar> d = direction(state, gradient);
+    const double slope = static_cast<double>(gradient.dot(d));
+    if (slope < 0.0 && std::isfinite(slope)) {
+      LineTrial<Scalar> line(objective, w, d);
+      const WolfeOutcome found = wolfe_search([&](double t) { return line(t); }, {0.0, loss, slope},
+                                              plain ? options_.first_length / norm : 1.0,
+                                              {.decrease = options_.sufficient_decrease,
+                                               .slope = options_.curvature,
+                                               .width = narrow,
+                                               .max_trials = options_.max_trials});
+      evaluations += static_cast<double>(found.trials);
+      if (found.moved) {
+        evaluations += line.go_to(found.best.t);
+        remember(line.w() - w, line.gradient() - gradient, state);
+        const double length = static_cast<double>((line.w() - w).norm());
+        w = line.w();
+        point = w;
+        known_gradient::store<Scalar>(state, w, line.loss(), line.gradient());
+        ++state.count;
+        return {true, length / norm, evaluations - 1.0};
+      }
+    }
+    if (plain) return {false, 0.0, evaluations};
+    state["pairs"][0] = Scalar(0);
+  }
+}
+
+template class Lbfgs<float>;
+template class Lbfgs<double>;
+
+}  // namespace symport

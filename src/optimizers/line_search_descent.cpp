@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "symport/optimizers/line_search_descent.hpp"
+
+#include <cmath>
+
+#include "optimizers/known_gradient.hpp"
+#include "optimizers/line_trial.hpp"
+#include "optimizers/option_checks.hpp"
+
+namespace symport {
+
+namespace {
+
+/// The bracket may shrink to rounding.
+constexpr double narrow = 1e-14;
+constexpr double sufficient_decrease = 1e-10;
+
+}  // namespace
+
+template <Real Scalar>
+LineSearchDescent<Scalar>::LineSearchDescent(const LineSearchDescentOptions& options)
+    : options_(options) {
+  if (!(options.tolerance > 0 && options.tolerance < 1)) {
+    throw InvalidArgument("tolerance", fmt::format("{}", options.tolerance),
+                          "a number between 0 and 1");
+  }
+  if (options.max_trials < 1) {
+    throw InvalidArgument("max_trials", fmt::format("{}", options.max_trials),
+                          "a whole number >= 1");
+  }
+}
+
+template <Real Scalar>
+OptimizerState<Scalar> LineSearchDescent<Scalar>::init(Index dimension) const {
+  OptimizerState<Scalar> state;
+  state.add("rate", StateKind::scalar, 1);
+  known_gradient::add(state, dimension);
+  return state;
+}
+
+template <Real Scalar>
+double LineSearchDescent<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                          const OptimizerState<Scalar>& state, Out<Scalar> gradient,
+                                          StepDirection<Scalar>&) const {
+  if (const auto known = known_gradient::recall<Scalar>(state, w, gradient)) return *known;
+  return objective.gradient(w, gradient);
+}
+
+template <Real Scalar>
+StepOutcome LineSearchDescent<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
+                                            In<Scalar> gradient, double learning_rate,
+                                            OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  const double J = gradient.template cast<double>().squaredNorm();
+  if (!(J > 0.0) || !std::isfinite(J)) return {false, 0.0, 0.0};
+  Scalar& last = state["rate"][0];
+  const double Phi = objective.curvature(w, gradient);
+  double first = J / Phi;
+  if (!(Phi > 0.0 && std::isfinite(first))) {
+    first = last > Scalar(0) ? 2.0 * static_cast<double>(last) : learning_rate;
+  }
+  const VectorOf<Scalar> d = -gradient;
+  LineTrial<Scalar> line(objective, w, d);
+  const WolfeOutcome found = wolfe_search([&](double t) { return line(t); }, {0.0, loss, -J}, first,
+                                          {.decrease = sufficient_decrease,
+                                           .slope = options_.tolerance,
+                                           .width = narrow,
+                                           .max_trials = options_.max_trials});
+  double evaluations = 2.0 + static_cast<double>(found.trials);
+  if (!found.moved) return {false, 0.0, evaluations};
+  evaluations += line.go_to(found.best.t);
+  w = line.w();
+  last = static_cast<Scalar>(found.best.t);
+  known_gradient::store<Scalar>(state, w, line.loss(), line.gradient());
+  ++state.count;
+  return {true, found.best.t, evaluations - 1.0};
+}
+
+template class LineSearchDescent<float>;
+template class LineSearchDescent<double>;
+
+}  // namespace symport

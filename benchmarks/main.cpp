@@ -22,7 +22,7 @@ struct Part {
   std::string_view name;
   void (*run)(Bench&);
 };
-constexpr std::array<Part, 12> parts{{{"sgd", bench_sgd},
+constexpr std::array<Part, 13> parts{{{"sgd", bench_sgd},
                                       {"optimizers", bench_optimizers},
                                       {"ascent", bench_ascent},
                                       {"teleport", bench_teleport},
@@ -33,6 +33,7 @@ constexpr std::array<Part, 12> parts{{{"sgd", bench_sgd},
                                       {"epoch", bench_epoch},
                                       {"rosenbrock", bench_rosenbrock},
                                       {"round-trips", bench_round_trips},
+                                      {"baselines", bench_baselines},
                                       {"growth", bench_growth}}};
 
 /// The programs of benchmarks/frameworks, run by the Python of build/venv.

@@ -17,6 +17,7 @@ import tomllib
 
 import formulas
 import pages
+import python_reference
 import reference
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -80,7 +81,7 @@ class Site:
     def url_of(file):
         if file.startswith("<"):
             return {"<reference>": "api/index.html", "<gallery>": "gallery.html", "<examples>": "examples/index.html",
-                    "<python examples>": "examples/python.html"}[file]
+                    "<python examples>": "examples/python.html", "<python reference>": "api/python.html"}[file]
         path = pathlib.PurePosixPath(file)
         if path.name == "README.md":
             path = path.parent / "index.md" if path.parts[0] == "docs" else path.parent.with_suffix(".md")
@@ -114,6 +115,8 @@ class Site:
     def make(self, page):
         if page.source == "<reference>":
             return self.reference_index(page)
+        if page.source == "<python reference>":
+            return python_reference.fill(page, ROOT)
         if page.source == "<gallery>":
             return self.gallery(page)
         if page.source in ("<examples>", "<python examples>"):

@@ -11,8 +11,8 @@ import unicodedata
 DEFINITION = re.compile(r"^\(([A-Z]\d{1,2})\)\s+")
 FUNCTIONS = {"tr", "diag", "exp", "log", "sinh", "arsinh", "sin", "cos", "max", "min", "loss", "SO"}
 SHORT_WORDS = {"of", "at", "is", "in", "on", "or", "no", "to", "an", "by", "if", "up"}
-SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ", "0123456789+−T"))
-SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₖ", "0123456789+−()k"))
+SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ", "0123456789+−T", strict=True))
+SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₖ", "0123456789+−()k", strict=True))
 MARKS = {"\u0307": "˙", "\u0304": "¯", "\u0302": "^", "\u0303": "~"}
 PRIMES = {1: "′", 2: "″", 3: "‴"}
 OPEN, CLOSE = "([⟨", ")]⟩"
@@ -28,7 +28,7 @@ def is_text(word):
     return len(word) > 2 and word[1:].islower()
 
 
-TOKEN = re.compile(r"(?P<space>\s+)|(?P<option>--[a-z]+)|(?P<name>[a-z]{3,}_[a-z]{3,})|(?P<number>\d[\d,]*(?:\.\d+)?)"
+TOKEN = re.compile(r"(?P<space>\s+)|(?P<option>--[a-z]+)|(?P<name>[a-z]{3,}_[a-z]{3,})|(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
                    r"|(?P<word>[A-Za-z]+(?:-[a-z]{2,})?)|(?P<primes>'+)|(?P<up>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+)|(?P<down>[₀₁₂₃₄₅₆₇₈₉₊₋₍₎ₖ]+)"
                    r"|(?P<script>[_^])|(?P<brace>[{}])|(?P<letter>[^\W\d_][\u0300-\u036f]?)|(?P<sign>.)")
 
@@ -200,7 +200,7 @@ class Parser:
                 self.take()
             elif kind == "up":
                 above += "".join(f"<mo>{SUPERSCRIPTS[c]}</mo>" if c in "⁺⁻" else
-                                 f'<mi mathvariant="normal">T</mi>' if c == "ᵀ" else f"<mn>{SUPERSCRIPTS[c]}</mn>" for c in text)
+                                 '<mi mathvariant="normal">T</mi>' if c == "ᵀ" else f"<mn>{SUPERSCRIPTS[c]}</mn>" for c in text)
                 self.take()
             elif kind == "down":
                 below += "".join(f"<mn>{SUBSCRIPTS[c]}</mn>" if SUBSCRIPTS[c].isdigit() else f"<mi>{SUBSCRIPTS[c]}</mi>"

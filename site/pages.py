@@ -147,7 +147,7 @@ class Renderer:
     def parse(self, text):
         """Tokens of a page. Underscores are subscripts, never emphasis: the parser does not see them."""
         tokens = self.parser.parse(text.replace("_", "\ue000"))
-        for token in [child for token in tokens for child in (token, *(token.children or []))]:
+        for token in [child for parent in tokens for child in (parent, *(parent.children or []))]:
             token.content = token.content.replace("\ue000", "_")
             token.attrs = {key: value.replace("%EE%80%80", "_").replace("\ue000", "_") if isinstance(value, str) else value
                            for key, value in token.attrs.items()}
@@ -163,7 +163,7 @@ class Renderer:
             if words or entry[1]:
                 page.entries.append((entry[0], entry[1], words))
 
-        caption, place = False, 0
+        place = 0
         while place < len(tokens):
             token = tokens[place]
             kind = token.type

@@ -170,7 +170,7 @@ class Reference:
                 anchor = pages.slug(header.path.rpartition("/")[2].removesuffix(".hpp")) + "-hpp"
                 body.append(f'<h2 id="{anchor}"><code>{header.path}</code>'
                             f'<a class="anchor" href="#{anchor}" aria-label="Link to this header">#</a></h2>\n')
-                page.headings.append((2, anchor, header.path.rpartition("/")[2]))
+                page.headings.append((2, anchor, header.path.rpartition("/")[2].removesuffix(".hpp")))
                 body += [self.entry(page, header, group) for group in groups]
                 for group in groups:
                     first = group[0]

@@ -24,7 +24,6 @@ namespace symport::lab::benchmark {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int format_of_cells = 1;
 constexpr std::size_t shown_of_hash = 12;
 

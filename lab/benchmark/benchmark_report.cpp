@@ -18,7 +18,6 @@ namespace symport::lab::benchmark {
 
 namespace {
 
-using report::Cell;
 using report::CurveFigure;
 using report::number_cell;
 using report::Series;
@@ -173,10 +172,10 @@ Table standings_table(const Benchmark& benchmark, const Findings& findings) {
          {fmt::format("{} of {}", s.solved_runs, s.runs), static_cast<double>(s.solved_runs)},
          count(s.diverged),
          {harm_text(s.harm)},
-         std::isnan(s.good_decades) ? Cell{"not tuned"} : number_cell(s.good_decades),
+         std::isnan(s.good_decades) ? report::Cell{"not tuned"} : number_cell(s.good_decades),
          count(s.accepted),
          count(s.refused),
-         s.accepted == 0 ? Cell{""} : number_cell(s.drift)});
+         s.accepted == 0 ? report::Cell{""} : number_cell(s.drift)});
   }
   return table;
 }
@@ -199,11 +198,11 @@ Table ratio_table(const Benchmark& benchmark, const Findings& findings) {
       costs.push_back(median_cost(benchmark, findings.costs, p, m, Unit::evaluations).median.high);
     }
     const double least = *std::min_element(costs.begin(), costs.end());
-    std::vector<Cell> row{{benchmark.problems[p].problem.name}};
+    std::vector<report::Cell> row{{benchmark.problems[p].problem.name}};
     for (std::size_t k = 0; k < order.size(); ++k) {
       const bool fits = benchmark.problems[p].cells[order[k]].fits();
-      row.push_back(!fits                  ? Cell{""}
-                    : std::isinf(costs[k]) ? Cell{"–"}
+      row.push_back(!fits                  ? report::Cell{""}
+                    : std::isinf(costs[k]) ? report::Cell{"–"}
                                            : number_cell(costs[k] / least));
     }
     table.rows.push_back(std::move(row));
@@ -232,7 +231,7 @@ Table problem_table(const Benchmark& benchmark, const Findings& findings, std::s
        {"why refused"}},
       {}};
   for (const std::size_t m : ranking(findings.standings, Unit::evaluations)) {
-    const benchmark::Cell& cell = problem.cells[m];
+    const Cell& cell = problem.cells[m];
     if (!cell.fits()) continue;
     std::vector<double> losses;
     std::size_t solved = 0, diverged = 0;
@@ -250,7 +249,7 @@ Table problem_table(const Benchmark& benchmark, const Findings& findings, std::s
       drift = std::max(drift, run.drift);
       if (refusal.empty()) refusal = run.refusal;
     }
-    const auto spread = [&](Unit unit) -> Cell {
+    const auto spread = [&](Unit unit) -> report::Cell {
       const MedianInterval value = median_cost(benchmark, findings.costs, p, m, unit);
       return {compare::spread_text(value), value.median.high};
     };
@@ -263,11 +262,11 @@ Table problem_table(const Benchmark& benchmark, const Findings& findings, std::s
          {fmt::format("{} of {}", solved, cell.runs.size()), static_cast<double>(solved)},
          spread(Unit::evaluations),
          spread(Unit::seconds),
-         std::isfinite(last) ? number_cell(last) : Cell{"diverged", last},
+         std::isfinite(last) ? number_cell(last) : report::Cell{"diverged", last},
          count(diverged),
          count(accepted),
          count(refused),
-         accepted == 0 ? Cell{""} : number_cell(drift),
+         accepted == 0 ? report::Cell{""} : number_cell(drift),
          {refusal}});
   }
   return table;
@@ -283,7 +282,7 @@ Table misfit_table(const Benchmark& benchmark) {
   for (std::size_t m = 0; m < benchmark.options.methods.size(); ++m) {
     std::map<std::string, std::vector<std::string>> by_reason;
     for (const ProblemCells& problem : benchmark.problems) {
-      const benchmark::Cell& cell = problem.cells[m];
+      const Cell& cell = problem.cells[m];
       if (!cell.fits()) by_reason[cell.misfit].push_back(problem.problem.name);
     }
     for (const auto& [reason, problems] : by_reason) {
@@ -310,7 +309,7 @@ Table tolerance_table(const Benchmark& benchmark) {
     all.push_back(standings_of(benchmark, costs_of(benchmark, tolerance)));
   }
   for (std::size_t m = 0; m < benchmark.options.methods.size(); ++m) {
-    std::vector<Cell> row{{benchmark.options.methods[m].text}};
+    std::vector<report::Cell> row{{benchmark.options.methods[m].text}};
     for (const auto& standings : all) {
       row.push_back(number_cell(static_cast<double>(standings[m].evaluations.near)));
     }
@@ -327,7 +326,7 @@ std::vector<std::string> remarks(const Benchmark& benchmark, const Findings& fin
   for (const ProblemCells& problem : benchmark.problems) {
     edges += static_cast<std::size_t>(
         std::count_if(problem.cells.begin(), problem.cells.end(),
-                      [](const benchmark::Cell& cell) { return cell.fits() && cell.at_edge(); }));
+                      [](const Cell& cell) { return cell.fits() && cell.at_edge(); }));
   }
   for (Index row = 0; row < findings.costs.evaluations.rows(); ++row) {
     unsolved += std::isinf(findings.costs.evaluations.row(row).minCoeff()) ? 1 : 0;

@@ -7,7 +7,7 @@ namespace symport::lab::benchmark {
 
 namespace {
 
-const std::filesystem::path folder = "cells";
+const std::filesystem::path cells_folder = "cells";
 
 }  // namespace
 
@@ -16,15 +16,15 @@ CellFiles cell_files(RunDirectory* directory, bool reuse) {
   if (directory == nullptr) return files;
   if (reuse) {
     files.read = [directory](const std::string& name) -> std::optional<std::string> {
-      RunDirectory::refuse_link(directory->path(), folder / name, "--resume");
-      const std::filesystem::path path = directory->path() / folder / name;
+      RunDirectory::refuse_link(directory->path(), cells_folder / name, "--resume");
+      const std::filesystem::path path = directory->path() / cells_folder / name;
       std::error_code error;
       if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
       return detail::read_file(path);
     };
   }
   files.write = [directory](const std::string& name, const std::string& text) {
-    directory->write(folder / name, text);
+    directory->write(cells_folder / name, text);
   };
   return files;
 }

@@ -13,8 +13,6 @@ namespace symport::lab::benchmark {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// What `json_number` writes.
 double number_of(const Json& json) {
   if (json.is_number()) return json.get<double>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -9,6 +10,9 @@
 #include "lab/compare/trial.hpp"
 
 namespace symport::lab::benchmark {
+
+/// The cost of what was not reached.
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// One run of a method on a problem with one seed, as a file of results keeps it.
 ///

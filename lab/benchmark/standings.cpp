@@ -14,8 +14,6 @@ namespace symport::lab::benchmark {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// What counts as harm and help, in ratios of the losses at the end.
 constexpr double twice = 2.0, ten_times = 10.0, near_the_end = 1e-4;
 
@@ -139,7 +137,7 @@ double good_decades(const Benchmark& benchmark, std::size_t method) {
     widths.push_back(static_cast<double>(good) /
                      static_cast<double>(benchmark.options.grid->per_decade));
   }
-  return widths.empty() ? nan : median(std::move(widths));
+  return widths.empty() ? std::numeric_limits<double>::quiet_NaN() : median(std::move(widths));
 }
 
 /// The bounds of a method's median cost on a problem.

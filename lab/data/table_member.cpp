@@ -14,12 +14,12 @@ namespace symport::lab {
 
 namespace {
 
-constexpr std::string_view gzip_magic = "\x1f\x8b";
+constexpr std::string_view gzip_mark = "\x1f\x8b";
 
 /// All text of a member, decompressed.
-std::string text_of(const std::filesystem::path& path) {
+std::string member_text(const std::filesystem::path& path) {
   detail::FileSource file(path);
-  const bool packed = file.starts_with(gzip_magic);
+  const bool packed = file.starts_with(gzip_mark);
   std::string bytes = file.read_all();
   if (!packed) return bytes;
   detail::InflateSource source(bytes, detail::Compression::gzip, path.string());
@@ -47,13 +47,13 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 }
 
 /// Lines that are samples, with their numbers in the file.
-struct Line {
+struct SampleLine {
   std::string_view text;
   Index number;
 };
 
-std::vector<Line> sample_lines(std::string_view text, Index skipped) {
-  std::vector<Line> lines;
+std::vector<SampleLine> sample_lines(std::string_view text, Index skipped) {
+  std::vector<SampleLine> lines;
   for (Index number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     const std::string_view line = trimmed(text.substr(0, end));
@@ -102,12 +102,12 @@ std::vector<std::string> counted_from_zero(std::vector<std::string> classes) {
 std::string stored_table(const StoredFile& file, const std::filesystem::path& root) {
   const TableLayout& layout = file.layout;
   const std::filesystem::path path = root / file.members.at(0);
-  const std::string text = text_of(path);
-  const std::vector<Line> lines = sample_lines(text, layout.skipped_lines);
+  const std::string text = member_text(path);
+  const std::vector<SampleLine> lines = sample_lines(text, layout.skipped_lines);
   std::string targets_text;
-  std::vector<Line> targets;
+  std::vector<SampleLine> targets;
   if (file.members.size() > 1) {
-    targets_text = text_of(root / file.members[1]);
+    targets_text = member_text(root / file.members[1]);
     targets = sample_lines(targets_text, 0);
   }
   const Index samples = file.shape.at(0), columns = file.shape.at(1);

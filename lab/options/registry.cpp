@@ -17,11 +17,16 @@
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/adamw.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
+#include "symport/optimizers/g_sgd.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/kfac.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
+#include "symport/optimizers/path_sgd.hpp"
+#include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/rmsprop.hpp"
+#include "symport/optimizers/shampoo.hpp"
 #include "symport/search/angle_scan.hpp"
 #include "symport/search/auto_search.hpp"
 #include "symport/search/closed_form.hpp"
@@ -57,8 +62,32 @@ FunctionProblem problem(Function function, Group group) {
 /// Of a type without options.
 template <template <Real> class Type>
 OptimizerFactory optimizer() {
-  return {[] { return std::make_unique<Type<double>>(); },
-          [] { return std::make_unique<Type<float>>(); }};
+  return {[](const auto&) { return std::make_unique<Type<double>>(); },
+          [](const auto&) { return std::make_unique<Type<float>>(); }};
+}
+
+/// The parameters as blocks; one vector where nothing else is known.
+ParameterLayout layout_of(const OptimizerPlace& place) {
+  return place.layout ? *place.layout : ParameterLayout().add("w", place.parameters);
+}
+
+/// Of a type that asks for the blocks of the parameters.
+template <template <Real> class Type>
+OptimizerFactory block_optimizer() {
+  return {[](const auto& place) { return std::make_unique<Type<double>>(layout_of(place)); },
+          [](const auto& place) { return std::make_unique<Type<float>>(layout_of(place)); }};
+}
+
+/// Of a type that asks for the layers of a network.
+template <template <Real> class Type>
+OptimizerFactory network_optimizer() {
+  const auto network = [](const OptimizerPlace& place) -> const Mlp& {
+    if (place.network) return *place.network;
+    throw InvalidArgument("optimizer", "one for the layers of a network",
+                          "another one for this function; symport train trains networks");
+  };
+  return {[=](const auto& place) { return std::make_unique<Type<double>>(network(place)); },
+          [=](const auto& place) { return std::make_unique<Type<float>>(network(place)); }};
 }
 
 template <template <Real> class Type>
@@ -242,6 +271,31 @@ const std::vector<OptimizerEntry>& optimizers() {
       {"rmsprop", "RMSprop", optimizer<RmsProp>()},
       {"adam", "Adam (Kingma and Ba, 2015)", optimizer<Adam>()},
       {"adamw", "Adam with decoupled weight decay", optimizer<AdamW>()},
+      {"prodigy",
+       "Prodigy (Mishchenko and Defazio, 2023): Adam that finds its own step length; --lr, 1 by "
+       "default, multiplies it",
+       optimizer<Prodigy>(),
+       {},
+       {},
+       1.0},
+      {"shampoo",
+       "Shampoo (Gupta et al., 2018) with the step length of gradient descent and momentum: --lr "
+       "as for momentum",
+       block_optimizer<Shampoo>()},
+      {"kfac",
+       "K-FAC (Martens and Grosse, 2015): natural gradient of networks by layers; --lr has no unit",
+       network_optimizer<Kfac>(),
+       {},
+       {},
+       0.01},
+      {"path_sgd",
+       "Path-SGD (Neyshabur et al., 2015): independent of the scale of hidden units; relu, "
+       "leaky_relu, linear",
+       network_optimizer<PathSgd>()},
+      {"g_sgd",
+       "G-SGD (Meng et al., 2019): gradient descent on products of weights along paths; relu, "
+       "leaky_relu, linear, no biases",
+       network_optimizer<Gsgd>()},
       {"newton", "damped Newton's method, for small problems (--lr 1 is the full step)",
        optimizer<Newton>()},
   };
@@ -350,7 +404,7 @@ std::string full_specification(const std::string& specification) {
 
 template <Real Scalar>
 std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, bool automatic,
-                                                       Index parameters) {
+                                                       const OptimizerPlace& place) {
   const OptimizerEntry& entry = for_option(
       "optimizer", [&]() -> auto& { return find_entry(optimizers(), name); });
   if (automatic && !entry.automatic) {
@@ -358,13 +412,30 @@ std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, 
                                         "auto needs --optimizer gd",
                                         name));
   }
-  auto made = (automatic ? entry.automatic : entry.plain).template make<Scalar>();
-  for_option("optimizer", [&] { made->init(parameters); });
-  return made;
+  return for_option("optimizer", [&] {
+    auto made = (automatic ? entry.automatic : entry.plain).template make<Scalar>(place);
+    made->init(place.parameters);
+    return made;
+  });
 }
 
-template std::unique_ptr<BasicOptimizer<float>> make_optimizer(const std::string&, bool, Index);
-template std::unique_ptr<BasicOptimizer<double>> make_optimizer(const std::string&, bool, Index);
+template std::unique_ptr<BasicOptimizer<float>> make_optimizer(const std::string&, bool,
+                                                               const OptimizerPlace&);
+template std::unique_ptr<BasicOptimizer<double>> make_optimizer(const std::string&, bool,
+                                                                const OptimizerPlace&);
+
+OptimizerPlace place_of(const TestFunction& function) {
+  const auto* completion = dynamic_cast<const MatrixCompletion*>(&function);
+  const auto* factorization =
+      completion ? &completion->full() : dynamic_cast<const MatrixFactorization*>(&function);
+  return factorization ? OptimizerPlace(factorization->layout())
+                       : OptimizerPlace(function.dimension());
+}
+
+LearningRate default_rate(const std::string& optimizer, const LearningRate& usual) {
+  const OptimizerEntry* entry = entry_named(optimizers(), optimizer);
+  return entry && entry->rate ? LearningRate(*entry->rate) : usual;
+}
 
 std::vector<std::string> fitting_searches(const Orbit& orbit) {
   std::vector<std::string> names;

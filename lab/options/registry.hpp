@@ -14,8 +14,10 @@
 #include "lab/text/suggestion.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/core/same_name.hpp"
+#include "symport/objectives/mlp.hpp"
 #include "symport/objectives/test_function.hpp"
 #include "symport/optimizers/optimizer.hpp"
+#include "symport/schedules/learning_rate.hpp"
 #include "symport/search/search.hpp"
 #include "symport/symmetries/symmetry.hpp"
 #include "symport/training/teleportation.hpp"
@@ -70,7 +72,18 @@ struct Factory {
     }
   }
 };
-using OptimizerFactory = Factory<BasicOptimizer<double>, BasicOptimizer<float>>;
+/// What an optimizer steps in. All but the number may be unknown.
+struct OptimizerPlace {
+  Index parameters = 0;
+  const ParameterLayout* layout = nullptr;
+  const Mlp* network = nullptr;
+
+  OptimizerPlace(Index count) : parameters(count) {}
+  OptimizerPlace(const ParameterLayout& of) : parameters(of.size()), layout(&of) {}
+  OptimizerPlace(const Mlp& of) : parameters(of.parameters()), layout(&of.layout()), network(&of) {}
+};
+using OptimizerFactory =
+    Factory<BasicOptimizer<double>, BasicOptimizer<float>, const OptimizerPlace&>;
 
 struct OptimizerEntry {
   std::string name;
@@ -79,6 +92,8 @@ struct OptimizerEntry {
   /// The variant that finds its own rate (`--lr auto`); null where there is none.
   OptimizerFactory automatic{};
   std::vector<std::string> aliases{};  ///< other names that people know it by
+  /// The learning rate where none is given; unset: the problem's.
+  std::optional<double> rate = std::nullopt;
 };
 
 struct SearchEntry {
@@ -170,11 +185,17 @@ inline bool is_own_name(std::string_view specification) {
 /// The same function with all its parameters: "quadratic" becomes "quadratic:10,100".
 std::string full_specification(const std::string& specification);
 
-/// The optimizer of that name for this number of parameters; `automatic`: the variant that measures
-/// its steps. Throws OptionError about "optimizer" or "lr".
+/// The optimizer of that name for these parameters; `automatic`: the variant that measures its
+/// steps. Throws OptionError about "optimizer" or "lr".
 template <Real Scalar>
 std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, bool automatic,
-                                                       Index parameters);
+                                                       const OptimizerPlace& place);
+
+/// Where it steps on a test function.
+OptimizerPlace place_of(const TestFunction& function);
+
+/// The learning rate of an optimizer, by name, where none is given and `usual` is the problem's.
+LearningRate default_rate(const std::string& optimizer, const LearningRate& usual);
 
 /// The names of the searches that can work on this orbit.
 std::vector<std::string> fitting_searches(const Orbit& orbit);

@@ -13,7 +13,7 @@ namespace symport::lab::report {
 
 namespace {
 
-constexpr double plot_height = 468;
+constexpr double map_height = 468;
 
 constexpr std::string_view level_colour = "#51677b";
 
@@ -144,13 +144,13 @@ void draw_way(Svg& svg, const Trajectory& way, const std::vector<Point>& at, dou
   }
 }
 
-struct Item {
+struct LevelSetItem {
   std::string text, colour, look;
   LegendPlace place{};
 };
 
-std::vector<Item> legend_of(const LevelSetFigure& figure) {
-  std::vector<Item> items;
+std::vector<LevelSetItem> legend_of(const LevelSetFigure& figure) {
+  std::vector<LevelSetItem> items;
   bool jumps = false;
   for (const Trajectory& way : figure.trajectories) {
     items.push_back(
@@ -159,7 +159,7 @@ std::vector<Item> legend_of(const LevelSetFigure& figure) {
   }
   if (jumps) items.push_back({"teleport", std::string(teleport_colour), "jump"});
   std::vector<std::string> texts;
-  for (const Item& item : items) texts.push_back(item.text);
+  for (const LevelSetItem& item : items) texts.push_back(item.text);
   const std::vector<LegendPlace> places = legend_places(texts, left, right);
   for (std::size_t i = 0; i < items.size(); ++i) items[i].place = places[i];
   return items;
@@ -168,9 +168,9 @@ std::vector<Item> legend_of(const LevelSetFigure& figure) {
 }  // namespace
 
 PlotArea level_set_area(const LevelSetFigure& figure) {
-  const std::vector<Item> items = legend_of(figure);
+  const std::vector<LevelSetItem> items = legend_of(figure);
   const double top = 20 + 20 * (items.empty() ? 0.0 : items.back().place.row + 1.0);
-  return {left, top, right, top + plot_height};
+  return {left, top, right, top + map_height};
 }
 
 std::string level_set_svg(const LevelSetFigure& figure) {
@@ -180,7 +180,7 @@ std::string level_set_svg(const LevelSetFigure& figure) {
   Svg svg(width, area.bottom + 52, figure.title + ": " + figure.finding.text);
 
   svg.open("g", {{"class", "legend"}});
-  for (const Item& item : legend_of(figure)) {
+  for (const LevelSetItem& item : legend_of(figure)) {
     const double x = item.place.x, y = 16 + 20 * item.place.row;
     svg.element("line", {{"class", item.look},
                          {"x1", coordinate(x)},

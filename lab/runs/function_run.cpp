@@ -73,7 +73,7 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
             row({"steps", "N", "number of steps (default: the function's own)"}, &S::steps,
                 as_whole())
                 .in_role(Role::length),
-            row({"stop-at", "LOSS", "stop when the loss is below this"}, &S::stop_at, as_positive())
+            row({"stop-at", "LOSS", "stop when the loss is below this"}, &S::stop_at, as_number())
                 .in_role(Role::length),
             row({"seed", "N", "seed of the random numbers in searches"}, &S::seed, as_seed()),
         });
@@ -118,7 +118,9 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   const TestFunction& function = *run.problem.function;
   const UsualRun usual = function.usual_run();
   check(spec.trip);
-  if (!spec.learning_rate && !spec.trip.on()) spec.learning_rate = RateSpec{usual.learning_rate};
+  if (!spec.learning_rate && !spec.trip.on()) {
+    spec.learning_rate = RateSpec{default_rate(spec.optimizer, usual.learning_rate)};
+  }
   if (!spec.steps) spec.steps = usual.steps;
   if (!spec.start && is_formula(spec.function)) {
     throw OptionError("start", fmt::format("missing; a formula has no starting point of its own: "
@@ -137,7 +139,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   state_symmetry(run);
   const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
   run.optimizer = with_round_trips<double>(
-      make_optimizer<double>(spec.optimizer, automatic, function.dimension()), function, spec.trip,
+      make_optimizer<double>(spec.optimizer, automatic, place_of(function)), function, spec.trip,
       spec.learning_rate);
   run.search = resolve_search(spec.how);
   check_search(run);
@@ -159,23 +161,24 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
       trips && !spec.teleport.empty() ? std::optional(spec.teleport) : std::nullopt;
   FunctionResult result{
       spec, run.problem.function->formula(), run.problem.function->minimum(), run.start(), {}};
-  result.summary = train<double>(*run.problem.function, *run.optimizer, result.x,
-                                 {.max_steps = *spec.steps,
-                                  .learning_rate = run.learning_rate(),
-                                  .teleport = {.symmetry = run.problem.symmetry.get(),
-                                               .search = run.search.get(),
-                                               .schedule = trips ? Schedule{} : spec.teleport,
-                                               .state = spec.how.state,
-                                               .objective = spec.how.objective,
-                                               .bound = spec.how.bound,
-                                               .cap = spec.how.cap,
-                                               .rehearsal = *spec.how.rehearsal,
-                                               .keep_going = std::move(keep_going)},
-                                  .round_trips = only_there,
-                                  .stop = {.loss_below = spec.stop_at.value_or(0.0)},
-                                  .seed = spec.seed,
-                                  .trace = with_trace,
-                                  .watcher = std::move(watcher)});
+  result.summary =
+      train<double>(*run.problem.function, *run.optimizer, result.x,
+                    {.max_steps = *spec.steps,
+                     .learning_rate = run.learning_rate(),
+                     .teleport = {.symmetry = run.problem.symmetry.get(),
+                                  .search = run.search.get(),
+                                  .schedule = trips ? Schedule{} : spec.teleport,
+                                  .state = spec.how.state,
+                                  .objective = spec.how.objective,
+                                  .bound = spec.how.bound,
+                                  .cap = spec.how.cap,
+                                  .rehearsal = *spec.how.rehearsal,
+                                  .keep_going = std::move(keep_going)},
+                     .round_trips = only_there,
+                     .stop = {.loss_below = spec.stop_at.value_or(Stopping{}.loss_below)},
+                     .seed = spec.seed,
+                     .trace = with_trace,
+                     .watcher = std::move(watcher)});
   return result;
 }
 

@@ -117,7 +117,7 @@ class LoadedRun final : public NetworkRun {
         plan_(plan_teleport<Scalar>(spec_.how, spec_.activation)),
         optimizer_(make_optimizer<Scalar>(spec_.optimizer,
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
-                                          weights_.w.size())) {
+                                          weights_.network)) {
     if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
     if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
@@ -304,12 +304,13 @@ class LoadedRun final : public NetworkRun {
     MlpObjective<Scalar> training = objective(), validation = objective();
     load_into<Scalar>(training, *data_.training.source, split_.training);
     const Index steps = *spec_.steps;
-    TrainOptions<Scalar> options{.max_steps = steps,
-                                 .learning_rate = learning_rate(),
-                                 .teleport = plan_.teleportation(moves()),
-                                 .round_trips = round_trips(),
-                                 .stop = {.loss_below = spec_.stop_at.value_or(0.0)},
-                                 .seed = spec_.seed};
+    TrainOptions<Scalar> options{
+        .max_steps = steps,
+        .learning_rate = learning_rate(),
+        .teleport = plan_.teleportation(moves()),
+        .round_trips = round_trips(),
+        .stop = {.loss_below = spec_.stop_at.value_or(Stopping{}.loss_below)},
+        .seed = spec_.seed};
     options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
     options.watcher = [&](const TraceRow& row) {
@@ -345,7 +346,7 @@ class LoadedRun final : public NetworkRun {
         .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
         .scope_samples = spec_.scope_samples,
         .patience = spec_.patience,
-        .stop_below = spec_.stop_at.value_or(0.0),
+        .stop_below = spec_.stop_at.value_or(Stopping{}.loss_below),
         .exact_training_loss = spec_.train_loss == TrainLoss::exact,
         .evaluate_every = spec_.evaluate_every.value_or(0),
         .seed = spec_.seed};

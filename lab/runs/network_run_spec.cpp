@@ -159,7 +159,9 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
   }
   if (!spec.scaling && usual.scaling != Scaling::none) spec.scaling = usual.scaling;
   // Of round trips, network and loss decide.
-  if (!spec.learning_rate && !spec.trip.on()) spec.learning_rate = RateSpec{usual.learning_rate};
+  if (!spec.learning_rate && !spec.trip.on()) {
+    spec.learning_rate = RateSpec{default_rate(spec.optimizer, usual.learning_rate)};
+  }
   if (spec.minibatch()) {
     if (!spec.epochs) spec.epochs = usual.epochs;
   } else {
@@ -304,9 +306,11 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   spec.how = plan_teleport<double>(spec.how, spec.activation).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
-    spec.how.how.rehearsal =
-        usual_rehearsal_of(spec.how.how, spec.teleport,
-                           *make_optimizer<double>(spec.optimizer, automatic, 1), spec.minibatch());
+    // Of one weight: all that is asked is what kind of steps it takes.
+    const Mlp least({1, 1}, spec.activation, spec.biases);
+    spec.how.how.rehearsal = usual_rehearsal_of(
+        spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, least),
+        spec.minibatch());
   }
   // The curvature of one mini-batch says little about that of the next, and the noise of the steps
   // grows with it: it is seen only when the loss is low, long after a rehearsal.

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 /// Two problems that take no time.
-Words small(const Words& more, const std::string& budget = "100evals") {
+Words small_benchmark(const Words& more, const std::string& budget = "100evals") {
   Words words{"benchmark",      "quick", "--problems", "ellipse",     "--problems", "booth",
               "--methods",      "gd",    "--methods",  "adam",        "--seeds",    "2",
               "--tuning-seeds", "1",     "--grid",     "0.01..0.1:1", "--budget",   budget};
@@ -36,7 +36,7 @@ TEST(BenchmarkCommand, ListsSuitesProblemsAndMethods) {
 TEST(BenchmarkCommand, WritesResultsPageAndFiguresAndGoesOnToTheSame) {
   const TemporaryDirectory room;
   const std::string out = room / "b";
-  const Finished first = symport(small({"--quiet", "--out", out}));
+  const Finished first = symport(small_benchmark({"--quiet", "--out", out}));
   ASSERT_EQ(first.exit_code, 0) << first.err;
   EXPECT_THAT(first.out, HasSubstr("In gradient evaluations"));
   EXPECT_THAT(first.out, HasSubstr("adam"));
@@ -52,7 +52,8 @@ TEST(BenchmarkCommand, WritesResultsPageAndFiguresAndGoesOnToTheSame) {
   const json result = json::parse(again.out);
   EXPECT_EQ(result["status"], "done");
   EXPECT_EQ(result["seeds"].size(), 2u);
-  EXPECT_EQ(symport(small({"--out", out})).exit_code, 2) << "what is there is not overwritten";
+  EXPECT_EQ(symport(small_benchmark({"--out", out})).exit_code, 2)
+      << "what is there is not overwritten";
   EXPECT_EQ(symport({"benchmark", "--resume", out, "--out", out}).exit_code, 2);
 }
 
@@ -61,9 +62,9 @@ TEST(BenchmarkCommand, GoesOnAfterAnInterruption) {
   const TemporaryDirectory room;
   const std::string out = room / "b";
   const std::string long_budget = "20000evals";
-  const Finished whole = symport(small({"--json", "--quiet"}, long_budget));
+  const Finished whole = symport(small_benchmark({"--json", "--quiet"}, long_budget));
   const Finished stopped =
-      symport(small({"--quiet", "--out", out}, long_budget),
+      symport(small_benchmark({"--quiet", "--out", out}, long_budget),
               {.meanwhile = send_after(std::chrono::milliseconds(30), SIGINT)});
   if (stopped.exit_code != 0) {
     EXPECT_EQ(stopped.exit_code, 130);

@@ -90,8 +90,8 @@ TEST(Optimize, EveryFunctionOptimizerAndSearchThatFitsRuns) {
     EXPECT_FALSE(optimize({function, "--steps", "3", "--teleport", "1"})["teleports"].empty())
         << function;
   }
-  for (const char* optimizer :
-       {"gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "newton"}) {
+  for (const char* optimizer : {"gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw",
+                                "newton", "prodigy", "shampoo"}) {
     EXPECT_EQ(optimize({"booth", "--optimizer", optimizer, "--steps", "5", "--lr", "0.01",
                         "--teleport", "2", "--state", "transport"})["optimizer"],
               optimizer);

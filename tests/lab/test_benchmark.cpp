@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -17,8 +16,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Arguments arguments(const std::vector<std::pair<std::string, std::string>>& given) {
   Arguments all;
@@ -98,7 +95,8 @@ TEST(BenchmarkTarget, IsAPartOfTheWayToTheBestLossKnown) {
   const RecordedRun far{.start = 3.0, .losses = {3.0, 1.0}}, near{.start = 3.0, .losses = {2.0}};
   const std::vector<RecordedRun> one{far}, other{near};
   // A test function has its minimum; other problems what was found.
-  EXPECT_THAT(targets_of(find_problem("ellipse"), {&one, &other}, 0.1), ElementsAre(0.3));
+  EXPECT_THAT(targets_of(find_problem("ellipse"), {&one, &other}, 0.1),
+              ElementsAre(::testing::DoubleEq(0.3)));
   EXPECT_THAT(targets_of(find_problem("regression"), {&one, &other}, 0.1),
               ElementsAre(::testing::DoubleEq(1.2)));
   const std::vector<RecordedRun> worse{{.start = 3.0, .losses = {}}};
@@ -150,8 +148,8 @@ TEST(BenchmarkVerdict, CanBeThatAMethodWins) {
 
 TEST(BenchmarkVerdict, CanBeThatNoMethodWins) {
   const Words methods{"gd", "adam"};
-  std::vector<std::vector<double>> mixed(4, {30.0, 10.0});
-  mixed.insert(mixed.end(), 4, {10.0, 29.0});
+  std::vector<std::vector<double>> mixed(4, {29.0, 10.0});
+  mixed.insert(mixed.end(), 4, {10.0, 30.0});
   const Findings open(planted(methods, mixed));
   EXPECT_FALSE(open.evaluations.won);
   EXPECT_THAT(open.evaluations.text, HasSubstr("no method wins: gd is ahead"));
@@ -281,10 +279,9 @@ std::string timeless(Benchmark result) {
   return results_csv(result);
 }
 
-/// The smoke test of the whole: a copy ties, a method that cannot move ranks last, and so does one
-/// that jumps at random.
-TEST(BenchmarkRun, TiesACopyAndRanksPlantedBadMethodsLast) {
-  const Words methods{"gd", "sgd", "momentum", "newton:lr=1", "gd:lr=1e-12", "gd+random:every:1"};
+/// The smoke test of the whole: a copy ties, and a method that cannot move ranks last.
+TEST(BenchmarkRun, TiesACopyAndRanksAPlantedBadMethodLast) {
+  const Words methods{"gd", "sgd", "momentum", "newton:lr=1", "gd:lr=1e-12"};
   const Benchmark result = Memory().run(small(methods));
   ASSERT_EQ(result.problems.size(), 3u);
   const Findings findings(result);
@@ -297,7 +294,6 @@ TEST(BenchmarkRun, TiesACopyAndRanksPlantedBadMethodsLast) {
   EXPECT_EQ(standing("gd:lr=1e-12").evaluations.rank, methods.size());
   EXPECT_EQ(standing("gd:lr=1e-12").solved, 0u);
   EXPECT_EQ(standing("gd:lr=1e-12").seconds.rank, methods.size());
-  EXPECT_GT(standing("gd+random:every:1").evaluations.rank, standing("gd").evaluations.rank);
   EXPECT_EQ(standing("newton:lr=1").evaluations.rank, 1u);
 }
 
@@ -349,7 +345,7 @@ TEST(BenchmarkRun, MakesDamagedFilesAgain) {
 }
 
 TEST(BenchmarkRun, RefusesAMethodThatFitsNowhere) {
-  EXPECT_THROW(Memory().run(small({"gd+linear_gl:every:5"})), UsageError);
+  EXPECT_THROW(Memory().run(small({"gd+SO(4):every:5"})), UsageError);
 }
 
 }  // namespace

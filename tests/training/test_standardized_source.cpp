@@ -12,7 +12,7 @@
 namespace symport {
 namespace {
 
-std::vector<Index> first(Index count) {
+std::vector<Index> leading_samples(Index count) {
   std::vector<Index> samples(static_cast<std::size_t>(count));
   std::iota(samples.begin(), samples.end(), Index{0});
   return samples;
@@ -27,7 +27,7 @@ TEST(StandardizedSource, GivesTheTrainingSamplesMeanZeroAndDeviationOne) {
   X.row(2).setConstant(0.1);
   Y.row(0) *= 1e-8;
   const auto inner = std::make_shared<DenseSource<double>>(X, Targets<double>(Y));
-  const auto samples = first(training);
+  const auto samples = leading_samples(training);
   const StandardizedSource<double> source(inner, Standardization<double>::of(*inner, samples));
   Matrix loaded;
   Targets<double> targets;
@@ -40,7 +40,7 @@ TEST(StandardizedSource, GivesTheTrainingSamplesMeanZeroAndDeviationOne) {
   for (const Index i : {0, 1}) expect_standard(targets.values.row(i));
   EXPECT_LT(loaded.row(2).cwiseAbs().maxCoeff(), 1e-12) << "a constant becomes 0";
   // Other samples by the numbers of the training samples.
-  source.load(first(all), loaded, targets);
+  source.load(leading_samples(all), loaded, targets);
   const double mean = X.row(0).head(training).mean();
   const double deviation = std::sqrt((X.row(0).head(training).array() - mean).square().mean());
   EXPECT_NEAR(loaded(0, all - 1), (X(0, all - 1) - mean) / deviation, 1e-12);
@@ -50,7 +50,8 @@ TEST(StandardizedSource, LeavesClassesAlone) {
   const Matrix X{{1.0, 3.0, 5.0}};
   const auto inner =
       std::make_shared<DenseSource<double>>(X, Targets<double>(std::vector<Index>{2, 0, 1}));
-  const StandardizedSource<double> source(inner, Standardization<double>::of(*inner, first(2)));
+  const StandardizedSource<double> source(inner,
+                                          Standardization<double>::of(*inner, leading_samples(2)));
   Matrix loaded;
   Targets<double> targets;
   source.load(std::vector<Index>{2, 0}, loaded, targets);
@@ -64,7 +65,7 @@ TEST(StandardizedSource, RefusesStatisticsOfOtherFeatures) {
     return std::make_shared<DenseSource<double>>(Matrix::Random(features, 3),
                                                  Targets<double>(Matrix::Random(1, 3)));
   };
-  const auto of_two = Standardization<double>::of(*make(2), first(3));
+  const auto of_two = Standardization<double>::of(*make(2), leading_samples(3));
   EXPECT_THROW(StandardizedSource<double>(make(3), of_two), InvalidArgument);
   EXPECT_THROW(Standardization<double>::of(*make(2), {}), InvalidArgument);
 }

@@ -17,7 +17,7 @@ using namespace lab;
 
 namespace {
 
-constexpr const char* details =
+constexpr const char* benchmark_details =
     "Runs every method of a suite on every problem with the same seeds, each at the learning rate\n"
     "that was best on other seeds, and answers which method wins, in gradient evaluations and in\n"
     "seconds: performance profiles, a table for each problem with confidence intervals, the range\n"
@@ -28,55 +28,57 @@ constexpr const char* details =
     "With --out every finished method on every problem is a file; --resume DIR goes on with what\n"
     "is missing, and with other --methods or --problems extends it.";
 
-constexpr const char* examples =
+constexpr const char* benchmark_examples =
     "symport benchmark\n"
     "symport benchmark --list\n"
     "symport benchmark functions --out runs/functions\n"
     "symport benchmark --resume runs/functions\n"
     "symport benchmark quick --methods gd --methods gd+teleport:every:10 --problems rosenbrock";
 
-constexpr const char *list_option = "list", *resume_option = "resume";
-constexpr const char *config_name = "benchmark.toml", *results_name = "results.csv",
-                     *json_name = "benchmark.json", *page_name = "benchmark.html";
+constexpr const char *benchmark_list_option = "list", *benchmark_resume_option = "resume";
+constexpr const char *benchmark_config_name = "benchmark.toml",
+                     *benchmark_results_name = "results.csv",
+                     *benchmark_json_name = "benchmark.json",
+                     *benchmark_page_name = "benchmark.html";
 
 /// What was given, with the options of the benchmark that is to go on.
-Arguments with_earlier(const Arguments& arguments, const std::string& directory) {
+Arguments with_earlier_benchmark(const Arguments& arguments, const std::string& directory) {
   if (arguments.has("out")) {
     throw OptionError("out", "cannot be combined with --resume, which names the directory");
   }
   if (arguments.has("force")) {
     throw OptionError("force", "cannot be combined with --resume, which keeps what is there");
   }
-  const std::string file = (std::filesystem::path(directory) / config_name).string();
+  const std::string file = (std::filesystem::path(directory) / benchmark_config_name).string();
   Arguments all = arguments;
   all.merge(parse_config(read_config_text(file, "--resume"), file, "benchmark",
                          benchmark::benchmark_options().options()));
   return all;
 }
 
-void write_results(const benchmark::Benchmark& result, const benchmark::Findings& findings,
-                   RunDirectory& directory) {
+void write_benchmark(const benchmark::Benchmark& result, const benchmark::Findings& findings,
+                     RunDirectory& directory) {
   const report::Report page = benchmark::benchmark_report(result, findings);
-  directory.write(results_name, benchmark::results_csv(result));
-  directory.write(json_name, benchmark::benchmark_json(result, findings));
-  directory.write(page_name, report::page(page));
+  directory.write(benchmark_results_name, benchmark::results_csv(result));
+  directory.write(benchmark_json_name, benchmark::benchmark_json(result, findings));
+  directory.write(benchmark_page_name, report::page(page));
   for (const auto& [name, svg] : report::pictures(page)) directory.write(name, svg);
 }
 
 int run_benchmark_command(const Arguments& given) {
   const OutputOptions output = read_output_options(given);
-  if (given.has(list_option)) {
+  if (given.has(benchmark_list_option)) {
     print(suites_text(Style::for_stdout()));
     return exit_done;
   }
-  const std::optional<std::string> resumed = given.text(resume_option);
-  const Arguments arguments = resumed ? with_earlier(given, *resumed) : given;
+  const std::optional<std::string> resumed = given.text(benchmark_resume_option);
+  const Arguments arguments = resumed ? with_earlier_benchmark(given, *resumed) : given;
   const benchmark::BenchmarkOptions options =
       arguments.explained([&] { return benchmark::read_benchmark_options(arguments); });
   const GracefulStop graceful;
   const std::unique_ptr<RunDirectory> directory =
       resumed ? std::make_unique<RunDirectory>(*resumed, true, "--resume") : output.directory();
-  if (directory) directory->write(config_name, benchmark::benchmark_config(options));
+  if (directory) directory->write(benchmark_config_name, benchmark::benchmark_config(options));
 
   Progress progress({.shown = output.shows_progress()});
   DataCache data;
@@ -103,7 +105,7 @@ int run_benchmark_command(const Arguments& given) {
   const benchmark::Findings findings(result);
   do_both(
       [&] {
-        if (directory) write_results(result, findings, *directory);
+        if (directory) write_benchmark(result, findings, *directory);
       },
       [&] {
         print(output.json ? benchmark::benchmark_json(result, findings)
@@ -123,17 +125,17 @@ int run_benchmark_command(const Arguments& given) {
 Command benchmark_command() {
   return {.name = "benchmark",
           .summary = "a suite of problems and methods: which one wins, at what cost, how surely",
-          .details = details,
-          .examples = examples,
+          .details = benchmark_details,
+          .examples = benchmark_examples,
           .options = joined(
               {benchmark::benchmark_options().options(),
-               {{.name = list_option,
+               {{.name = benchmark_list_option,
                  .value = "",
                  .help = "what the suites hold, and nothing else",
                  .group = "Benchmark",
                  .role = Role::execution},
                 config_flag("a benchmark's benchmark.toml", "Benchmark"),
-                {.name = resume_option,
+                {.name = benchmark_resume_option,
                  .value = "DIR",
                  .help = "go on with the benchmark in this directory; flags change or extend it",
                  .group = "Output",

@@ -14,7 +14,6 @@
 namespace symport::cli {
 
 using namespace lab::benchmark;
-using lab::join;
 
 namespace {
 
@@ -101,9 +100,10 @@ std::string suites_text(const Style& style) {
     text += fmt::format(
         "{}: {}\n  problems ({}): {}\n  methods ({}): {}\n  rates {}, {} seed{}, {} to choose "
         "rates\n\n",
-        style.bold(suite.name), suite.summary, suite.problems.size(), join(suite.problems, "; "),
-        suite.methods.size(), join(suite.methods, "; "), lab::compare::grid_text(suite.grid),
-        suite.seeds, suite.seeds == 1 ? "" : "s", suite.tuning_seeds);
+        style.bold(suite.name), suite.summary, suite.problems.size(),
+        lab::join(suite.problems, "; "), suite.methods.size(), lab::join(suite.methods, "; "),
+        lab::compare::grid_text(suite.grid), suite.seeds, suite.seeds == 1 ? "" : "s",
+        suite.tuning_seeds);
   }
   text += style.bold("problems") + "\n";
   for (const BenchmarkProblem& problem : benchmark_problems()) {

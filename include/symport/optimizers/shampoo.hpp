@@ -49,6 +49,12 @@ class Shampoo final : public WholeGradientOptimizer<Scalar> {
 
   std::string_view name() const override { return "shampoo"; }
   double amplification() const override;
+  /// Directions that were steep once count less for ever; the length does so too only where it is
+  /// not that of gradient descent.
+  bool forgets() const override {
+    return options_.grafting == Grafting::sgd ||
+           (options_.grafting == Grafting::none && options_.decay < 1.0);
+  }
   /// `velocity`, `squares` (AdaGrad's), `statistics` (every L and R), `roots`, and `steps`: made,
   /// and since the last roots. Throws InvalidArgument for another dimension than the layout's.
   OptimizerState<Scalar> init(Index dimension) const override;

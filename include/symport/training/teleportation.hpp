@@ -41,8 +41,8 @@ struct Teleportation {
   /// that is not loss-invariant.
   double drift_tolerance = 0.0;
   /// Steps that are tried with and without a teleport before it is committed, at most up to the
-  /// next teleport; see `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step
-  /// alone decides.
+  /// next teleport (for an optimizer that never forgets, up to the end of the run); see `rehearse`.
+  /// `usual_rehearsal` is a good number. 0: none, the next step alone decides.
   Index rehearsal = 0;
   double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
   /// Asked often during a search and a rehearsal, which may take far longer than a step. Where it

@@ -10,6 +10,7 @@
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/run_config.hpp"
 #include "symport/objectives/mlp_objective.hpp"
+#include "symport/optimizers/objective_bound.hpp"
 #include "symport/training/mlp_file.hpp"
 #include "symport/training/standardized_source.hpp"
 #include "symport/training/train.hpp"
@@ -123,6 +124,7 @@ class LoadedRun final : public NetworkRun {
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
                                           spec_.learning_rate);
     check_samples();
+    check_optimizer();
     check_symmetry();
   }
 
@@ -220,6 +222,17 @@ class LoadedRun final : public NetworkRun {
     };
     if (data_.test) check(*data_.test, data_.test->count(), spec_.test ? "test" : "data");
     check(data_.training, spec_.samples.value_or(data_.training.count()), "data");
+  }
+
+  /// So does an optimizer that cannot work on this loss or so many samples.
+  void check_optimizer() const {
+    if (!dynamic_cast<const ObjectiveBound<Scalar>*>(optimizer_.get())) return;
+    MlpObjective<Scalar> tried = objective();
+    const std::size_t count =
+        spec_.batch ? static_cast<std::size_t>(*spec_.batch) : split_.training.size();
+    load_into<Scalar>(tried, *data_.training.source,
+                      std::span(split_.training).first(std::min(split_.training.size(), count)));
+    for_option("optimizer", [&] { require_fit<Scalar>(*optimizer_, tried); });
   }
 
   /// Labels from 1 to the number of outputs are the usual mistake.

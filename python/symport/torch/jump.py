@@ -130,6 +130,8 @@ class Jump:
             gradients = {self.movables.names[p]: g for p, g in found.items()}
         elif loss is not None:
             certificate.loss_before = loss.value()
+        if loss is not None and certificate.loss_before is not None:
+            loss.check_repeatable(certificate.loss_before, self._usual_tolerance())
         if gradients is not None:
             certificate.grad_sq_before = squares_of(gradients)
             if not math.isfinite(certificate.grad_sq_before):
@@ -188,6 +190,9 @@ class Jump:
     def _tolerance(self) -> float:
         if self.options.tolerance is not None:
             return self.options.tolerance
+        return self._usual_tolerance()
+
+    def _usual_tolerance(self) -> float:
         return 1e-2 if self.movables.half else 1e-10 if self.movables.double else 1e-5
 
     def _squared_norm(self) -> float:

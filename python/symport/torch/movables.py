@@ -21,12 +21,23 @@ Elements = list[Tensor | None]
 HALF = (torch.float16, torch.bfloat16)
 
 
+def check_optimizer(optimizer: Optimizer) -> None:
+    if not isinstance(optimizer, Optimizer):
+        shown = repr(optimizer) if isinstance(optimizer, str) else type(optimizer).__name__
+        raise TypeError(
+            f"optimizer: {shown}; expected the torch.optim.Optimizer that trains the model, whose"
+            " state moves along, such as torch.optim.Adam(model.parameters())"
+        )
+
+
 class Movables:
     """The tensors of one model and one optimizer, by the names that the slots use."""
 
     def __init__(
         self, symmetries: Symmetries, optimizer: Optimizer | None, model: nn.Module | None = None
     ) -> None:
+        if optimizer is not None:
+            check_optimizer(optimizer)
         self.model = unwrap(symmetries.model if model is None else model)
         self.groups: Sequence[Group] = symmetries.groups
         self.optimizer = optimizer

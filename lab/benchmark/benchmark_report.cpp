@@ -40,9 +40,7 @@ std::vector<std::size_t> drawn_methods(const Findings& findings) {
 }
 
 report::Finding finding_of(const Verdict& verdict) {
-  return {verdict.text, verdict.leaders.empty() ? report::Verdict::inconclusive
-                        : verdict.won           ? report::Verdict::as_expected
-                                                : report::Verdict::partly};
+  return {verdict.text, verdict.won ? report::Verdict::as_expected : report::Verdict::inconclusive};
 }
 
 CurveFigure profile_figure(const Benchmark& benchmark, const Findings& findings, Unit unit) {
@@ -53,7 +51,7 @@ CurveFigure profile_figure(const Benchmark& benchmark, const Findings& findings,
   figure.title = fmt::format("Performance profile in {}", unit_words(unit));
   figure.finding = finding_of(verdict);
   figure.x_axes = {{"factor", "factor of the best method's cost", true}};
-  figure.y_axis = {"share", "share of problems and seeds solved", false};
+  figure.y_axis = {"share", "share solved", false};
   const std::vector<std::size_t> shown = drawn_methods(findings);
   double largest = 2.0;
   std::set<double> factors{1.0};

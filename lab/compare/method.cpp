@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lab/options/registry.hpp"
+#include "lab/options/usual_rate.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/schedules/schedule.hpp"
 
@@ -103,7 +104,11 @@ class Parser {
     if (entry == nullptr) require_name(name, names_of(optimizers()), origin_);
     method_.optimizer = entry->name + text.substr(std::min(colon, text.size()));
     set("optimizer", entry->name, "the optimizer");
-    if (colon == std::string::npos) return;
+    if (colon == std::string::npos) {
+      // There is no rate to tune, and none that all methods could share.
+      if (finds_its_own_steps(entry->name)) set("lr", "auto", "lr");
+      return;
+    }
     for (const Setting& setting : settings(text.substr(colon + 1), origin_)) {
       require_name(setting.key, {"lr"}, origin_);
       set("lr", setting.value, "lr");

@@ -8,6 +8,8 @@ namespace symport::lab::compare {
 namespace {
 
 constexpr const char* problem_origin = "PROBLEM";
+/// What every function has besides its own symmetry.
+constexpr const char* level_set_kind = "level_set";
 
 template <class Spec>
 Spec with_options(const OptionTable<Spec>& table, const Problem& problem, const Method& method) {
@@ -34,7 +36,10 @@ bool is_called(const std::string& name, const std::string& listed) {
 /// A function has one symmetry.
 void require_symmetry(const Problem& problem, const Method& method) {
   const std::string name = make_problem(problem.name).symmetry->name();
-  if (method.kind == "teleport" || method.kind == "random" || is_called(name, method.kind)) return;
+  if (method.kind == "teleport" || method.kind == "random" || is_called(name, method.kind) ||
+      method.kind == level_set_kind) {
+    return;
+  }
   throw UsageError(fmt::format("--method '{}'", method.text),
                    fmt::format("{} has the symmetry {}, not {}; '+teleport' is every problem's "
                                "usual one",
@@ -87,7 +92,9 @@ Problem parse_problem(const std::string& name, const NetworkRunSpec& network,
 RunSpec spec_for(const Problem& problem, const Method& method) {
   if (problem.is_function()) {
     if (method.teleports() && !method.round_trips()) require_symmetry(problem, method);
-    return with_options(function_run_options(), problem, method);
+    FunctionRunSpec spec = with_options(function_run_options(), problem, method);
+    if (method.kind == level_set_kind) spec.symmetry = level_set_kind;
+    return spec;
   }
   NetworkRunSpec spec = with_options(network_run_options(), problem, method);
   if (method.teleports() && !method.round_trips() && !method.options.has("symmetry")) {

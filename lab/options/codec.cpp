@@ -49,6 +49,10 @@ Codec<std::uint64_t> as_seed() {
           }};
 }
 
+Codec<double> as_number() {
+  return {[](const std::string& text) { return parse_number(text); }, number_form};
+}
+
 Codec<double> as_positive() {
   return {[](const std::string& text) { return parse_positive(text); }, number_form};
 }

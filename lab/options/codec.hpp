@@ -32,6 +32,8 @@ Codec<std::string> as_text();
 Codec<std::string> as_path();
 Codec<Index> as_whole(Index smallest = 0, Index largest = std::numeric_limits<Index>::max());
 Codec<std::uint64_t> as_seed();
+/// Any finite number.
+Codec<double> as_number();
 Codec<double> as_positive();
 /// A number > 0, or inf.
 Codec<double> as_bound();

@@ -7,6 +7,7 @@
 #include "lab/text/parse_numbers.hpp"
 #include "symport/objectives/expression.hpp"
 #include "symport/objectives/generic_objective.hpp"
+#include "symport/symmetries/level_set.hpp"
 #include "symport/symmetries/rotation.hpp"
 #include "symport/symmetries/slot_symmetry.hpp"
 
@@ -123,12 +124,15 @@ const std::vector<SymmetryEntry>& own_symmetries() {
       {"ellipse", "the symmetry of x1^2 + A x2^2 (ellipse:A), for any function of that"},
       {"rosenbrock", "the symmetry of Rosenbrock's function, for any function of it"},
       {"booth", "the symmetry of Booth's function, for any function of it"},
+      {"level_set",
+       "none: any point with the same loss (Mishkin et al., 2024); for named functions too"},
   };
   return entries;
 }
 
 std::unique_ptr<Symmetry> make_own_symmetry(const std::string& name, Index dimension) {
   const std::string kind = find_entry(own_symmetries(), name.substr(0, name.find(':'))).name;
+  if (kind == "level_set") return std::make_unique<LevelSet<double>>();
   if (kind == "rotation") {
     if (dimension < 2) throw InvalidArgument("symmetry", "rotations of a line", "two variables");
     return rotation_about(numbers_of(name, {}, dimension), dimension);

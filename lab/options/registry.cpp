@@ -20,12 +20,17 @@
 #include "symport/optimizers/g_sgd.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/kfac.hpp"
+#include "symport/optimizers/lbfgs.hpp"
+#include "symport/optimizers/levenberg_marquardt.hpp"
+#include "symport/optimizers/line_search_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
+#include "symport/optimizers/natural_gradient.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
 #include "symport/optimizers/path_sgd.hpp"
 #include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/rmsprop.hpp"
+#include "symport/optimizers/scaled_gd.hpp"
 #include "symport/optimizers/shampoo.hpp"
 #include "symport/search/angle_scan.hpp"
 #include "symport/search/auto_search.hpp"
@@ -35,6 +40,7 @@
 #include "symport/search/random_search.hpp"
 #include "symport/symmetries/factor_pair.hpp"
 #include "symport/symmetries/general_linear.hpp"
+#include "symport/symmetries/level_set.hpp"
 #include "symport/symmetries/linear_network.hpp"
 #include "symport/symmetries/orthogonal.hpp"
 #include "symport/symmetries/paper_action.hpp"
@@ -250,6 +256,10 @@ const std::vector<NetworkSymmetryEntry>& network_symmetries() {
        symmetry<PermutationSymmetry>()},
       {"sign_flip", "of hidden units, on all data; odd activations; changes no gradient norm",
        "random", symmetry<SignFlipSymmetry>()},
+      {"level_set",
+       "no symmetry: any point with the same loss on the teleport's batch (Mishkin et al., 2024); "
+       "every network",
+       "closed", symmetry<LevelSet>()},
       // Steps and rate of appendix D, for gradient descent on the regression.
       {"paper", "eq. (8) as printed, with I+T and I-T: NOT loss-invariant, to reproduce the paper",
        "fixed", symmetry<PaperAction>(), 8, 1e-7},
@@ -298,6 +308,25 @@ const std::vector<OptimizerEntry>& optimizers() {
        network_optimizer<Gsgd>()},
       {"newton", "damped Newton's method, for small problems (--lr 1 is the full step)",
        optimizer<Newton>()},
+      {"line_search", "gradient descent to the minimum along every gradient; full batches, no --lr",
+       OptimizerFactory{}, optimizer<LineSearchDescent>()},
+      {"lbfgs",
+       "L-BFGS with a strong Wolfe line search (Liu and Nocedal, 1989); full batches, no --lr",
+       OptimizerFactory{}, optimizer<Lbfgs>()},
+      {"lm",
+       "Levenberg-Marquardt, for sums of squares with at most a few thousand parameters or "
+       "targets; full batches, no --lr",
+       OptimizerFactory{}, optimizer<LevenbergMarquardt>()},
+      {"natural_gradient",
+       "exact natural gradient (Amari, 1998), for networks of that size with any loss; full "
+       "batches, no --lr",
+       OptimizerFactory{}, optimizer<NaturalGradient>()},
+      {"scaled_gd",
+       "ScaledGD (Tong, Ma and Chi, 2021); factorization only",
+       optimizer<ScaledGd>(),
+       {},
+       {},
+       ScaledGd<double>::usual_rate},
   };
   return entries;
 }
@@ -411,6 +440,11 @@ std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, 
     throw OptionError("lr", fmt::format("found 'auto', allowed with the optimizer {} is a rate; "
                                         "auto needs --optimizer gd",
                                         name));
+  }
+  if (!automatic && !entry.plain) {
+    throw OptionError("lr", fmt::format("the optimizer {} finds its own steps: leave it out (or "
+                                        "say auto)",
+                                        entry.name));
   }
   return for_option("optimizer", [&] {
     auto made = (automatic ? entry.automatic : entry.plain).template make<Scalar>(place);

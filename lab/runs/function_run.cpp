@@ -2,6 +2,9 @@
 #include "lab/runs/function_run.hpp"
 
 #include "lab/options/own_function.hpp"
+#include "lab/options/usual_rate.hpp"
+#include "symport/optimizers/objective_bound.hpp"
+#include "symport/symmetries/level_set.hpp"
 
 namespace symport::lab {
 
@@ -22,8 +25,12 @@ void state_symmetry(FunctionRun& run) {
   const FunctionRunSpec& spec = run.spec;
   if (!is_formula(spec.function)) {
     if (!spec.symmetry) return;
+    if (same_name(*spec.symmetry, LevelSet<double>().name())) {
+      run.problem.symmetry = std::make_unique<LevelSet<double>>();
+      return;
+    }
     throw OptionError("symmetry",
-                      fmt::format("applies to formulas only; {} has its own, {}",
+                      fmt::format("applies to formulas only, except level_set; {} has its own, {}",
                                   run.problem.specification, run.problem.symmetry->name()));
   }
   if (spec.symmetry) {
@@ -68,27 +75,29 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
             row({"lr", "RATE|auto",
                  "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
                  "linear:RATE,PERIOD, or auto, which measures the step (gd only) (default: the "
-                 "function's own)"},
+                 "function's own; auto for those that find their own steps)"},
                 &S::learning_rate, as_rate()),
             row({"steps", "N", "number of steps (default: the function's own)"}, &S::steps,
                 as_whole())
                 .in_role(Role::length),
-            row({"stop-at", "LOSS", "stop when the loss is below this"}, &S::stop_at, as_positive())
+            row({"stop-at", "LOSS", "stop when the loss is below this"}, &S::stop_at, as_number())
                 .in_role(Role::length),
             row({"seed", "N", "seed of the random numbers in searches"}, &S::seed, as_seed()),
         });
-    rows.add(teleport_group, {
-                                 row({"symmetry", "NAME",
-                                      fmt::format("what a formula is invariant under: {} (symport "
-                                                  "list says more); named functions have their own",
-                                                  join(names_of(own_symmetries())))},
-                                     &S::symmetry, as_text()),
-                                 row({"teleport", "SCHEDULE",
-                                      "steps before which to teleport: 5 | 0,10,20 | 0..40:10 | "
-                                      "every:100 (0, 100, 200, ...) | every:100+99 (99, 199, "
-                                      "...) | never; auto: where it pays for itself"},
-                                     &S::teleport, as_schedule()),
-                             });
+    rows.add(teleport_group,
+             {
+                 row({"symmetry", "NAME",
+                      fmt::format("what a formula is invariant under: {} (symport "
+                                  "list says more); named functions have their own, "
+                                  "and level_set",
+                                  join(names_of(own_symmetries())))},
+                     &S::symmetry, as_text()),
+                 row({"teleport", "SCHEDULE",
+                      "steps before which to teleport: 5 | 0,10,20 | 0..40:10 | "
+                      "every:100 (0, 100, 200, ...) | every:100+99 (99, 199, "
+                      "...) | never; auto: where it pays for itself"},
+                     &S::teleport, as_schedule()),
+             });
     rows.include(teleport_options(), &S::how);
     rows.include(round_trip_options(), &S::trip);
     return rows;
@@ -118,8 +127,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   const TestFunction& function = *run.problem.function;
   const UsualRun usual = function.usual_run();
   check(spec.trip);
-  if (!spec.learning_rate && !spec.trip.on()) {
-    spec.learning_rate = RateSpec{default_rate(spec.optimizer, usual.learning_rate)};
+  if (!spec.learning_rate && (!spec.trip.on() || finds_its_own_steps(spec.optimizer))) {
+    spec.learning_rate = usual_rate_of(spec.optimizer, usual.learning_rate);
   }
   if (!spec.steps) spec.steps = usual.steps;
   if (!spec.start && is_formula(spec.function)) {
@@ -138,9 +147,10 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   }
   state_symmetry(run);
   const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
-  run.optimizer = with_round_trips<double>(
-      make_optimizer<double>(spec.optimizer, automatic, place_of(function)), function, spec.trip,
-      spec.learning_rate);
+  auto rule = make_optimizer<double>(spec.optimizer, automatic, place_of(function));
+  for_option("optimizer", [&] { require_fit<double>(*rule, function); });
+  run.optimizer =
+      with_round_trips<double>(std::move(rule), function, spec.trip, spec.learning_rate);
   run.search = resolve_search(spec.how);
   check_search(run);
   if (!spec.how.objective) {
@@ -161,23 +171,24 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
       trips && !spec.teleport.empty() ? std::optional(spec.teleport) : std::nullopt;
   FunctionResult result{
       spec, run.problem.function->formula(), run.problem.function->minimum(), run.start(), {}};
-  result.summary = train<double>(*run.problem.function, *run.optimizer, result.x,
-                                 {.max_steps = *spec.steps,
-                                  .learning_rate = run.learning_rate(),
-                                  .teleport = {.symmetry = run.problem.symmetry.get(),
-                                               .search = run.search.get(),
-                                               .schedule = trips ? Schedule{} : spec.teleport,
-                                               .state = spec.how.state,
-                                               .objective = spec.how.objective,
-                                               .bound = spec.how.bound,
-                                               .cap = spec.how.cap,
-                                               .rehearsal = *spec.how.rehearsal,
-                                               .keep_going = std::move(keep_going)},
-                                  .round_trips = only_there,
-                                  .stop = {.loss_below = spec.stop_at.value_or(0.0)},
-                                  .seed = spec.seed,
-                                  .trace = with_trace,
-                                  .watcher = std::move(watcher)});
+  result.summary =
+      train<double>(*run.problem.function, *run.optimizer, result.x,
+                    {.max_steps = *spec.steps,
+                     .learning_rate = run.learning_rate(),
+                     .teleport = {.symmetry = run.problem.symmetry.get(),
+                                  .search = run.search.get(),
+                                  .schedule = trips ? Schedule{} : spec.teleport,
+                                  .state = spec.how.state,
+                                  .objective = spec.how.objective,
+                                  .bound = spec.how.bound,
+                                  .cap = spec.how.cap,
+                                  .rehearsal = *spec.how.rehearsal,
+                                  .keep_going = std::move(keep_going)},
+                     .round_trips = only_there,
+                     .stop = {.loss_below = spec.stop_at.value_or(Stopping{}.loss_below)},
+                     .seed = spec.seed,
+                     .trace = with_trace,
+                     .watcher = std::move(watcher)});
   return result;
 }
 

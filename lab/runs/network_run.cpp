@@ -10,6 +10,7 @@
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/run_config.hpp"
 #include "symport/objectives/mlp_objective.hpp"
+#include "symport/optimizers/objective_bound.hpp"
 #include "symport/training/mlp_file.hpp"
 #include "symport/training/standardized_source.hpp"
 #include "symport/training/train.hpp"
@@ -123,6 +124,7 @@ class LoadedRun final : public NetworkRun {
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
                                           spec_.learning_rate);
     check_samples();
+    check_optimizer();
     check_symmetry();
   }
 
@@ -222,6 +224,17 @@ class LoadedRun final : public NetworkRun {
     check(data_.training, spec_.samples.value_or(data_.training.count()), "data");
   }
 
+  /// So does an optimizer that cannot work on this loss or so many samples.
+  void check_optimizer() const {
+    if (!dynamic_cast<const ObjectiveBound<Scalar>*>(optimizer_.get())) return;
+    MlpObjective<Scalar> tried = objective();
+    const std::size_t count =
+        spec_.batch ? static_cast<std::size_t>(*spec_.batch) : split_.training.size();
+    load_into<Scalar>(tried, *data_.training.source,
+                      std::span(split_.training).first(std::min(split_.training.size(), count)));
+    for_option("optimizer", [&] { require_fit<Scalar>(*optimizer_, tried); });
+  }
+
   /// Labels from 1 to the number of outputs are the usual mistake.
   void check_classes(const Samples<Scalar>& samples, Index count, const char* option) const {
     if (samples.classes.empty() || !spec_.loss->categorical()) return;
@@ -304,12 +317,13 @@ class LoadedRun final : public NetworkRun {
     MlpObjective<Scalar> training = objective(), validation = objective();
     load_into<Scalar>(training, *data_.training.source, split_.training);
     const Index steps = *spec_.steps;
-    TrainOptions<Scalar> options{.max_steps = steps,
-                                 .learning_rate = learning_rate(),
-                                 .teleport = plan_.teleportation(moves()),
-                                 .round_trips = round_trips(),
-                                 .stop = {.loss_below = spec_.stop_at.value_or(0.0)},
-                                 .seed = spec_.seed};
+    TrainOptions<Scalar> options{
+        .max_steps = steps,
+        .learning_rate = learning_rate(),
+        .teleport = plan_.teleportation(moves()),
+        .round_trips = round_trips(),
+        .stop = {.loss_below = spec_.stop_at.value_or(Stopping{}.loss_below)},
+        .seed = spec_.seed};
     options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
     options.watcher = [&](const TraceRow& row) {
@@ -345,7 +359,7 @@ class LoadedRun final : public NetworkRun {
         .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
         .scope_samples = spec_.scope_samples,
         .patience = spec_.patience,
-        .stop_below = spec_.stop_at.value_or(0.0),
+        .stop_below = spec_.stop_at.value_or(Stopping{}.loss_below),
         .exact_training_loss = spec_.train_loss == TrainLoss::exact,
         .evaluate_every = spec_.evaluate_every.value_or(0),
         .seed = spec_.seed};

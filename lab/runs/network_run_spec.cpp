@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "lab/options/usual_rate.hpp"
 #include "lab/text/parse_numbers.hpp"
 
 namespace symport::lab {
@@ -83,7 +84,7 @@ Rows run_rows() {
            fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
                        "linear:RATE,PERIOD, or "
                        "auto, which measures the step (gd on full batches) (default {}; "
-                       "regression: {})",
+                       "regression: {}; auto for those that find their own steps)",
                        usual.learning_rate, regression.learning_rate)},
           &S::learning_rate, as_rate()),
       row({"batch", "N|full", "samples of a mini-batch"}, &S::batch, or_word("full", as_whole(1))),
@@ -159,8 +160,8 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
   }
   if (!spec.scaling && usual.scaling != Scaling::none) spec.scaling = usual.scaling;
   // Of round trips, network and loss decide.
-  if (!spec.learning_rate && !spec.trip.on()) {
-    spec.learning_rate = RateSpec{default_rate(spec.optimizer, usual.learning_rate)};
+  if (!spec.learning_rate && (!spec.trip.on() || finds_its_own_steps(spec.optimizer))) {
+    spec.learning_rate = usual_rate_of(spec.optimizer, usual.learning_rate);
   }
   if (spec.minibatch()) {
     if (!spec.epochs) spec.epochs = usual.epochs;
@@ -294,6 +295,12 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     throw OptionError("evaluate-every",
                       "needs mini-batches (--batch N); full batches have a row "
                       "for every step");
+  }
+  if (spec.minibatch() && finds_its_own_steps(spec.optimizer)) {
+    throw OptionError(
+        "optimizer", fmt::format("found '{}', which needs full batches (--batch full): it measures "
+                                 "its steps on the loss that it minimises",
+                                 spec.optimizer));
   }
   if (spec.learning_rate && spec.learning_rate->automatic() && spec.minibatch()) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");

@@ -11,6 +11,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "lab/data/gauge_file.hpp"
+#include "lab/options/usual_rate.hpp"
 #include "lab/runs/function_run.hpp"
 #include "run.hpp"
 #include "symport/symmetries/slot_symmetry.hpp"
@@ -141,7 +142,7 @@ Run optimize_function(const OwnFunction& function, const Vector& start,
   spec.start.emplace(result.x.begin(), result.x.end());
   if (!spec.steps) spec.steps = TrainOptions<double>{}.max_steps;
   if (!spec.learning_rate) {
-    if (spec.optimizer != "gd") {
+    if (spec.optimizer != "gd" && !lab::finds_its_own_steps(spec.optimizer)) {
       throw lab::OptionError("lr", "missing, allowed is a learning rate; gd measures its own");
     }
     spec.learning_rate.emplace();

@@ -7,6 +7,7 @@
 #include "objectives/mlp_gauss_newton.hpp"
 #include "symport/objectives/booth.hpp"
 #include "symport/objectives/ellipse.hpp"
+#include "symport/objectives/matrix_completion.hpp"
 #include "symport/objectives/matrix_factorization.hpp"
 #include "symport/objectives/quadratic.hpp"
 #include "symport/objectives/rosenbrock.hpp"
@@ -18,7 +19,7 @@ namespace {
 /// c <- r(w), A <- dr/dw with L = |r|^2 / 2.
 using Residuals = void (*)(const Objective& objective, In<double> w, Vector& c, Matrix& A);
 
-void rosenbrock(const Objective&, In<double> x, Vector& c, Matrix& A) {
+void rosenbrock_residuals(const Objective&, In<double> x, Vector& c, Matrix& A) {
   const double root = std::sqrt(2.0);
   c.resize(x.size());
   A.setZero(x.size(), x.size());
@@ -31,19 +32,19 @@ void rosenbrock(const Objective&, In<double> x, Vector& c, Matrix& A) {
   }
 }
 
-void booth(const Objective&, In<double> x, Vector& c, Matrix& A) {
+void booth_residuals(const Objective&, In<double> x, Vector& c, Matrix& A) {
   A = std::sqrt(2.0) * Matrix{{1.0, 2.0}, {2.0, 1.0}};
   c = A * x - std::sqrt(2.0) * Vector{{7.0, 5.0}};
 }
 
-void ellipse(const Objective& objective, In<double> x, Vector& c, Matrix& A) {
+void ellipse_residuals(const Objective& objective, In<double> x, Vector& c, Matrix& A) {
   const double a = static_cast<const Ellipse&>(objective).a();
   A = Vector{{std::sqrt(2.0), std::sqrt(2.0 * a)}}.asDiagonal();
   c = A * x;
 }
 
 /// r = 2^1/2 A^1/2 w.
-void quadratic(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
+void quadratic_residuals(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
   const SymmetricEigen eigen = symmetric_eigen(static_cast<const Quadratic&>(objective).A());
   const Vector roots = (2.0 * eigen.values).cwiseSqrt();
   A = eigen.vectors * roots.asDiagonal() * eigen.vectors.transpose();
@@ -51,7 +52,7 @@ void quadratic(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
 }
 
 /// r = 2^1/2 (U V - Y).
-void factorization(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
+void factorization_residuals(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
   const auto& pair = static_cast<const MatrixFactorization&>(objective);
   const auto U = pair.U(w), V = pair.V(w);
   const Index rows = pair.Y().rows(), rank = pair.rank();
@@ -66,6 +67,15 @@ void factorization(const Objective& objective, In<double> w, Vector& c, Matrix& 
     }
     A.block(j * rows, rank * rows + j * rank, rows, rank) = root * U;
   }
+}
+
+/// The same where the mask is 1; the other residuals are 0.
+void completion_residuals(const Objective& objective, In<double> w, Vector& c, Matrix& A) {
+  const auto& masked = static_cast<const MatrixCompletion&>(objective);
+  factorization_residuals(masked.full(), w, c, A);
+  const Eigen::Map<const Vector> mask(masked.mask().data(), c.size());
+  c = mask.cwiseProduct(c);
+  A = mask.asDiagonal() * A;
 }
 
 /// Everything from A and c, for a few parameters.
@@ -106,12 +116,15 @@ std::shared_ptr<const GaussNewton<double>> of_test_function(const Objective& obj
     return std::make_shared<DenseGaussNewton>(objective, rows, residuals);
   };
   const Index n = objective.dimension();
-  if (dynamic_cast<const Rosenbrock*>(&objective)) return made(n, rosenbrock);
-  if (dynamic_cast<const Booth*>(&objective)) return made(n, booth);
-  if (dynamic_cast<const Ellipse*>(&objective)) return made(n, ellipse);
-  if (dynamic_cast<const Quadratic*>(&objective)) return made(n, quadratic);
+  if (dynamic_cast<const Rosenbrock*>(&objective)) return made(n, rosenbrock_residuals);
+  if (dynamic_cast<const Booth*>(&objective)) return made(n, booth_residuals);
+  if (dynamic_cast<const Ellipse*>(&objective)) return made(n, ellipse_residuals);
+  if (dynamic_cast<const Quadratic*>(&objective)) return made(n, quadratic_residuals);
   if (const auto* pair = dynamic_cast<const MatrixFactorization*>(&objective)) {
-    return made(pair->Y().size(), factorization);
+    return made(pair->Y().size(), factorization_residuals);
+  }
+  if (const auto* masked = dynamic_cast<const MatrixCompletion*>(&objective)) {
+    return made(masked->mask().size(), completion_residuals);
   }
   return nullptr;
 }

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "core/cholesky.hpp"
 #include "core/position.hpp"
@@ -24,6 +28,8 @@ struct KfacNumber {
     since_inverses,  ///< steps
     drawn,           ///< steps that drew targets: the stream of the next one
     slope,           ///< <U, d(mean loss)/dW>
+    place,           ///< two numbers, of where the last step ended
+    place_too,
     count
   };
 };
@@ -68,6 +74,20 @@ void mix(Eigen::Map<MatrixOf<Scalar>> average, double e, Index n, const MatrixOf
   } else {
     average = static_cast<Scalar>(e) * average + share * product;
   }
+}
+
+/// Two whole numbers below 2^20 that hardly any two vectors share, entries and order alike.
+template <Real Scalar>
+std::array<Scalar, 2> fingerprint(In<Scalar> w) {
+  using Bits = std::conditional_t<std::same_as<Scalar, float>, std::uint32_t, std::uint64_t>;
+  std::uint64_t sum = 0;
+  for (Index i = 0; i < w.size(); ++i) {
+    const auto odd = 0x9E3779B97F4A7C15u + 2u * static_cast<std::uint64_t>(i);
+    std::uint64_t bits = std::bit_cast<Bits>(w[i]) * odd;
+    sum += bits ^ (bits >> 32);
+  }
+  sum *= 0xBF58476D1CE4E5B9u;
+  return {static_cast<Scalar>(sum >> 44), static_cast<Scalar>((sum >> 24) & 0xFFFFFu)};
 }
 
 /// inverse <- (A + shift I)^-1. Should rounding have made the sum indefinite, the shift grows until
@@ -270,6 +290,11 @@ double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<
   output_factors(*mlp, w, static_cast<Index>(factors[KfacNumber::drawn]), states, sums);
   factors[KfacNumber::drawn] += Scalar(1);
 
+  // Somebody has moved the parameters: what was gathered belongs to other coordinates.
+  const auto [place, place_too] = fingerprint<Scalar>(w);
+  if (factors[KfacNumber::place] != place || factors[KfacNumber::place_too] != place_too) {
+    factors[KfacNumber::made] = factors[KfacNumber::since_inverses] = Scalar(0);
+  }
   const auto refresh = static_cast<Scalar>(options_.refresh);
   const double t = static_cast<double>(factors[KfacNumber::made]) + 1.0;
   const double e = std::min(1.0 - 1.0 / t, options_.decay);
@@ -347,6 +372,9 @@ void Kfac<Scalar>::apply(In<Scalar> u, double learning_rate, OptimizerState<Scal
   }
   velocity = static_cast<Scalar>(options_.momentum) * velocity + static_cast<Scalar>(nu) * u;
   w -= static_cast<Scalar>(learning_rate) * velocity;
+  const auto [place, place_too] = fingerprint<Scalar>(w);
+  state["factors"][KfacNumber::place] = place;
+  state["factors"][KfacNumber::place_too] = place_too;
   ++state.count;
 }
 

@@ -15,7 +15,7 @@ namespace symport {
 
 namespace {
 
-constexpr double narrow = 0.1;
+constexpr double narrow_bracket = 0.1;
 /// Parameters and transported parameters are the same point within this.
 constexpr double same_place = 1e-6;
 
@@ -118,7 +118,7 @@ StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective, double 
                                               plain ? options_.first_length / norm : 1.0,
                                               {.decrease = options_.sufficient_decrease,
                                                .slope = options_.curvature,
-                                               .width = narrow,
+                                               .width = narrow_bracket,
                                                .max_trials = options_.max_trials});
       evaluations += static_cast<double>(found.trials);
       if (found.moved) {

@@ -12,8 +12,8 @@ namespace symport {
 namespace {
 
 /// The bracket may shrink to rounding.
-constexpr double narrow = 1e-14;
-constexpr double sufficient_decrease = 1e-10;
+constexpr double rounding_bracket = 1e-14;
+constexpr double any_decrease = 1e-10;
 
 }  // namespace
 
@@ -61,9 +61,9 @@ StepOutcome LineSearchDescent<Scalar>::step(const BasicObjective<Scalar>& object
   const VectorOf<Scalar> d = -gradient;
   LineTrial<Scalar> line(objective, w, d);
   const WolfeOutcome found = wolfe_search([&](double t) { return line(t); }, {0.0, loss, -J}, first,
-                                          {.decrease = sufficient_decrease,
+                                          {.decrease = any_decrease,
                                            .slope = options_.tolerance,
-                                           .width = narrow,
+                                           .width = rounding_bracket,
                                            .max_trials = options_.max_trials});
   double evaluations = 2.0 + static_cast<double>(found.trials);
   if (!found.moved) return {false, 0.0, evaluations};

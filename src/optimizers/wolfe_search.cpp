@@ -13,7 +13,7 @@ namespace {
 constexpr double least_extrapolation = 1.1;
 constexpr double largest_extrapolation = 4.0;
 /// A bracket that does not shrink to this part in two trials is halved.
-constexpr double slow = 0.66;
+constexpr double slow_shrinking = 0.66;
 
 /// Where the cubic through both values and slopes has its minimiser: the distance from a, as a part
 /// of that to b. With `clip` there is an answer even where the cubic has none.
@@ -61,7 +61,7 @@ struct Bracket {
       const bool nearer = std::abs(cubic - now.t) < std::abs(secant - now.t);
       if (closed) {
         t = nearer ? cubic : secant;
-        const double limit = now.t + slow * (other.t - now.t);
+        const double limit = now.t + slow_shrinking * (other.t - now.t);
         t = now.t > best.t ? std::min(limit, t) : std::max(limit, t);
       } else {
         t = std::clamp(nearer ? secant : cubic, least, largest);
@@ -130,7 +130,7 @@ WolfeOutcome wolfe_search(const std::function<LineSample(double)>& phi, const Li
     const double low = std::min(bracket.best.t, bracket.other.t);
     const double high = std::max(bracket.best.t, bracket.other.t);
     if (bracket.closed) {
-      if (high - low >= slow * width_before) t = low + 0.5 * (high - low);
+      if (high - low >= slow_shrinking * width_before) t = low + 0.5 * (high - low);
       width_before = width;
       width = high - low;
       least = low;

@@ -15,8 +15,8 @@ namespace {
 
 /// How far below the level of the start a point may be, as a part of it.
 template <Real Scalar>
-constexpr double depth = std::same_as<Scalar, double> ? 1e-11 : 1e-5;
-constexpr int most_newton_steps = 8;
+constexpr double level_depth = std::same_as<Scalar, double> ? 1e-11 : 1e-5;
+constexpr int most_returns = 8;
 
 }  // namespace
 
@@ -89,8 +89,8 @@ double LevelSetOrbit<Scalar>::curvature() {
 
 template <Real Scalar>
 std::optional<typename LevelSetOrbit<Scalar>::Point> LevelSetOrbit<Scalar>::returned(VectorType w) {
-  const double below = depth<Scalar> * std::abs(start_.loss);
-  for (int step = 0; step <= most_newton_steps; ++step) {
+  const double below = level_depth<Scalar> * std::abs(start_.loss);
+  for (int step = 0; step <= most_returns; ++step) {
     Point point = measured(std::move(w));
     if (!std::isfinite(point.loss) || !(point.grad_sq > 0.0) || !std::isfinite(point.grad_sq)) {
       return std::nullopt;

@@ -205,8 +205,8 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     require_at_least(0, "scope_samples", options.scope_samples);
     require_at_least(0, "patience", options.patience);
     require_at_least(0, "evaluate_every", options.evaluate_every);
-    if (!(options.stop_below >= 0.0)) {
-      throw InvalidArgument("stop_below", fmt::format("{}", options.stop_below), "a number >= 0");
+    if (std::isnan(options.stop_below)) {
+      throw InvalidArgument("stop_below", "NaN", "a number");
     }
     if (w.size() != objective.dimension()) {
       throw InvalidArgument("start", fmt::format("{} numbers", w.size()),

@@ -62,6 +62,20 @@ double lead(double a, double b) {
   return std::log(std::max(a, tiny) / std::max(b, tiny));
 }
 
+/// The leads of all steps. A loss below zero leaves open what a ratio of losses means: the lead is
+/// then the difference, in units of what the better branch has gained since the start.
+std::vector<double> leads_of(const std::vector<double>& a, const std::vector<double>& b,
+                             double start) {
+  const double lowest =
+      std::min(*std::min_element(a.begin(), a.end()), *std::min_element(b.begin(), b.end()));
+  const double gain = std::max(std::abs(start - lowest), std::numeric_limits<double>::min());
+  std::vector<double> leads;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    leads.push_back(lowest >= 0.0 ? lead(a[i], b[i]) : (a[i] - b[i]) / gain);
+  }
+  return leads;
+}
+
 /// What the leads of all steps say.
 std::string objection(const std::vector<double>& leads, Index horizon) {
   const std::size_t count = leads.size(), quarter = std::max<std::size_t>(1, count / 4);
@@ -87,8 +101,9 @@ template <Real Scalar>
 RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<Scalar>& optimizer,
                           Branch<Scalar> plain, Branch<Scalar> teleported) {
   Walk<Scalar> a(optimizer, std::move(plain)), b(optimizer, std::move(teleported));
-  std::vector<double> leads;
+  std::vector<double> losses_a, losses_b;
   double start = 0.0;
+  double lowest = 0.0;  ///< of all losses and zero
   double monitoring = 0.0;
   const auto outcome = [&](std::string text) {
     return RehearsalOutcome{std::move(text), a.evaluations() + b.evaluations() + monitoring};
@@ -98,7 +113,8 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
     monitoring += 2.0 * outlook.monitor_cost;
     const double loss_a = outlook.monitor(a.w()), loss_b = outlook.monitor(b.w());
     if (!std::isfinite(loss_a)) return 0.0;
-    return std::isfinite(loss_b) ? lead(loss_a, loss_b) : -std::numeric_limits<double>::infinity();
+    if (!std::isfinite(loss_b)) return -std::numeric_limits<double>::infinity();
+    return std::min(loss_a, loss_b) >= 0.0 ? lead(loss_a, loss_b) : loss_a - loss_b;
   };
   std::optional<double> half;  ///< that lead after half of the steps
   /// Nothing speaks against it on the batches of the steps.
@@ -128,15 +144,20 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
     const double loss_a = a.step(objective, rate), loss_b = b.step(objective, rate);
     if (!std::isfinite(loss_a)) return outcome({});
     if (i == 0) start = loss_b;
-    if (!std::isfinite(loss_b) || loss_b > far_above * std::max(start, loss_a)) {
+    lowest = std::min({lowest, loss_a, loss_b});
+    if (!std::isfinite(loss_b) ||
+        loss_b - lowest > far_above * (std::max(start, loss_a) - lowest)) {
       return outcome(fmt::format("rehearsed step {} would raise the loss to {:.3g}", i, loss_b));
     }
     if (i == 0) continue;  // the same loss
-    leads.push_back(lead(loss_a, loss_b));
-    if (i <= first_steps && leads.back() >= std::log(far_ahead)) return accepted(i + 1);
+    losses_a.push_back(loss_a);
+    losses_b.push_back(loss_b);
+    const bool ahead = lowest >= 0.0 && lead(loss_a, loss_b) >= std::log(far_ahead);
+    if (i <= first_steps && ahead) return accepted(i + 1);
     if (outlook.monitor && i + 1 == outlook.steps / 2) half = watched_lead();
   }
-  std::string wrong = leads.empty() ? std::string() : objection(leads, outlook.horizon);
+  std::string wrong;
+  if (!losses_a.empty()) wrong = objection(leads_of(losses_a, losses_b, start), outlook.horizon);
   return wrong.empty() ? accepted(outlook.steps) : outcome(std::move(wrong));
 }
 

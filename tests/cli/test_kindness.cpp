@@ -289,6 +289,24 @@ TEST(Kindness, TheSymmetriesThatAreListedCanBeCompared) {
   EXPECT_THAT(wrong.err, HasSubstr("booth has the symmetry SO(2), not SO(4)"));
 }
 
+TEST(Kindness, ALossBelowZeroIsNoReasonToStop) {
+  const Finished run = symport(
+      {"optimize", "x1^2 + x2^2 - 5", "--start", "1,1", "--steps", "200", "--lr", "0.1", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NEAR(nlohmann::json::parse(run.out)["final_loss"].get<double>(), -5.0, 1e-12);
+  const Finished stopped = symport({"optimize", "x1^2 + x2^2 - 5", "--start", "1,1", "--steps",
+                                    "200", "--lr", "0.1", "--stop-at=-4"});
+  EXPECT_THAT(stopped.out, HasSubstr("the loss is below --stop-at"));
+}
+
+TEST(Kindness, SaysWhenTheLossRoseAndWhenAutoDidNotTry) {
+  const Finished rose = symport({"train", "--data", "spirals", "--layers", "2,8,2", "--batch", "20",
+                                 "--epochs", "3", "--lr", "1000"});
+  EXPECT_THAT(rose.out, HasSubstr("try a smaller --lr"));
+  EXPECT_THAT(symport({"optimize", "rosenbrock", "--teleport", "auto", "--steps", "100"}).out,
+              HasSubstr("none tried"));
+}
+
 TEST(Kindness, AFormulaCanBeOptimizedAndTeleported) {
   const Desk desk;
   const Words words{"optimize", "(x1*x2 - 1)^2", "--symmetry", "scaling", "--start",    "3,1",

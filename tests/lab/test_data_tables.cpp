@@ -165,7 +165,7 @@ TEST(DataTables, AreReadByTheNameOfTheSet) {
     EXPECT_THAT(error.detail(), HasSubstr("symport data fetch iris"));
   }
   // A file of the right size passes for it until it is described or fetched.
-  std::string text = "x1,x2,x3,x4,class\n1,2,3,4,0\n5,6,7,8,2\n1,1,1,";
+  std::string text = "x1,x2,x3,x4,class\n1,2,3,4,0\n5,6,7,8,2\n1,1,1,0.";
   text += std::string(iris.files[0].bytes() - text.size() - 3, '1') + ",1\n";
   fs::create_directories(room / "iris");
   test::put_file(room / "iris/table.csv", text);

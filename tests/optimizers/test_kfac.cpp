@@ -97,10 +97,10 @@ TEST(Kfac, SamplesTheFisherMatrix) {
       Vector w = problem.w;
       OptimizerState<double> state = rule.init(w.size());
       rule.minibatch_step(problem.objective, 0.1, state, w);
-      // A and G of both layers: 4 numbers first, two inverses after each pair.
+      // A and G of both layers: 6 numbers first, two inverses after each pair.
       const Vector& all = state["factors"];
       Vector found(16 + 16 + 25 + 9);
-      found << all.segment(4, 32), all.segment(4 + 64, 34);
+      found << all.segment(6, 32), all.segment(6 + 64, 34);
       return found;
     };
     const Vector exact = factors(Fisher::exact, 0);
@@ -124,9 +124,31 @@ TEST(Kfac, DrawsOtherTargetsAtEveryStep) {
   rule.minibatch_step(problem.objective, 1e-300, state, w);
   const Vector first = state["factors"];
   rule.minibatch_step(problem.objective, 1e-300, state, w);
-  const Index G = 4 + 16;
+  const Index G = 6 + 16;
   EXPECT_FALSE(
       testing::identical(Vector(first.segment(G, 16)), Vector(state["factors"].segment(G, 16))));
+}
+
+// As after a teleport: the next step is that of a new run, except for the velocity.
+TEST(Kfac, StartsAnewWhereSomebodyMovedTheParameters) {
+  Random random(76);
+  const auto problem = random_problem<double>({3, 4, 3}, "relu", "cross_entropy", true, 20, random);
+  const Kfac<double> rule(problem.objective.network(), {.momentum = 0.0, .fisher = Fisher::exact});
+  const auto run = [&](OptimizerState<double> state, Vector w) {
+    rule.minibatch_step(problem.objective, 0.1, state, w);
+    return w;
+  };
+  OptimizerState<double> state = rule.init(problem.w.size());
+  Vector w = problem.w;
+  for (int i = 0; i < 5; ++i) rule.minibatch_step(problem.objective, 0.1, state, w);
+  const OptimizerState<double> fresh = rule.init(w.size());
+  EXPECT_FALSE(testing::identical(run(state, w), run(fresh, w)));
+  Vector swapped = w;
+  std::swap(swapped[0], swapped[1]);
+  EXPECT_TRUE(testing::identical(run(state, swapped), run(fresh, swapped)));
+  Vector scaled = w;
+  scaled[3] *= 2.0;
+  EXPECT_TRUE(testing::identical(run(state, scaled), run(fresh, scaled)));
 }
 
 TEST(Kfac, RefusesWhatItIsNotFor) {

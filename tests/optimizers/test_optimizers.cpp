@@ -14,6 +14,8 @@
 #include "symport/optimizers/adamw.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/lbfgs.hpp"
+#include "symport/optimizers/line_search_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
@@ -178,7 +180,8 @@ OptimizerRow row(Reference reference, double quadratic_rate, double rosenbrock_r
           std::move(reference),      quadratic_rate, rosenbrock_rate};
 }
 
-/// Every optimizer with a reference in plain loops. A new one is a new row.
+/// Every optimizer with a reference in plain loops. A new one is a new row. Those that search along
+/// a line have references in their own tests.
 std::vector<OptimizerRow> optimizer_table() {
   return {row<GradientDescent>(descent_reference, 0.05, 1e-3),
           row<CurvatureDescent>(curvature_reference, 0.05, 1e-3),
@@ -189,7 +192,9 @@ std::vector<OptimizerRow> optimizer_table() {
           row<Adam>(adam_reference, 0.1, 0.05),
           row<AdamW>(adamw_reference, 0.1, 0.05),
           row<Prodigy>(prodigy_reference, 1.0, 1.0),
-          row<Newton>(newton_reference, 0.3, 0.5)};
+          row<Newton>(newton_reference, 0.3, 0.5),
+          row<LineSearchDescent>(nullptr, 0.05, 1e-3),
+          row<Lbfgs>(nullptr, 0.05, 1e-3)};
 }
 
 struct Case {
@@ -223,6 +228,7 @@ std::vector<Vector> run(const BasicOptimizer<Scalar>& optimizer,
 
 TEST(EveryOptimizer, FollowsItsReference) {
   for (const OptimizerRow& row : optimizer_table()) {
+    if (!row.reference) continue;
     for (const Case& problem : cases(row)) {
       SCOPED_TRACE(problem.name);
       const auto points = run(*row.in_double, *problem.objective, problem.start, problem.rate);
@@ -380,6 +386,13 @@ TEST(Optimizers, RefuseBadOptionsByField) {
       {"sufficient_decrease", [] { CurvatureDescent<double>({.sufficient_decrease = 0.0}); }},
       {"shrink", [] { CurvatureDescent<double>({.shrink = 1.0}); }},
       {"max_backtracks", [] { CurvatureDescent<double>({.max_backtracks = -1}); }},
+      {"memory", [] { Lbfgs<double>({.memory = 0}); }},
+      {"sufficient_decrease", [] { Lbfgs<double>({.sufficient_decrease = 0.6}); }},
+      {"curvature", [] { Lbfgs<double>({.curvature = 1.0}); }},
+      {"max_trials", [] { Lbfgs<double>({.max_trials = 0}); }},
+      {"first_length", [=] { Lbfgs<double>({.first_length = nan}); }},
+      {"tolerance", [] { LineSearchDescent<double>({.tolerance = 0.0}); }},
+      {"max_trials", [] { LineSearchDescent<double>({.max_trials = 0}); }},
       {"max_dimension", [] { Newton<double>({.max_dimension = 0}); }},
       {"first_distance", [] { Prodigy<double>({.first_distance = 0.0}); }},
       {"distance_factor", [=] { Prodigy<double>({.distance_factor = nan}); }},

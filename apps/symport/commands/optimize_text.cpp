@@ -99,7 +99,10 @@ std::string optimize_text(const FunctionResult& result, const Style& style) {
   line("x", point_text(result.x));
   line("cost", fmt::format("{:.6g} gradients or their equivalent, {}", summary.evaluations,
                            time_text(summary.seconds)));
-  if (summary.teleports.empty()) return text;
+  if (summary.teleports.empty()) {
+    if (spec.teleport.automatic()) line("teleports", no_probe_text());
+    return text;
+  }
   line("teleports",
        fmt::format("{} of {} accepted; search {}, objective {}", summary.accepted_teleports(),
                    summary.teleports.size(), spec.how.search, to_string(*spec.how.objective)));

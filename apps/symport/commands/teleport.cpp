@@ -113,7 +113,7 @@ int run_teleport(const Arguments& arguments) {
 }
 
 /// The options of both ways; those that they share are listed once.
-std::vector<Option> options() {
+std::vector<Option> teleport_command_options() {
   std::vector<Option> more;
   for (const Option& option : gauge_teleport_options().options()) {
     if (!weights_teleport_options().has(option.name)) more.push_back(option);
@@ -145,7 +145,7 @@ Command teleport_command() {
           "                 --check TEST.npz --out V.npz\n"
           "symport teleport --weights model.safetensors --gauge gauge.json --objective balance \\\n"
           "                 --out balanced.safetensors",
-      .options = options(),
+      .options = teleport_command_options(),
       .run = run_teleport};
 }
 

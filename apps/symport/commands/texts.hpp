@@ -15,6 +15,11 @@ namespace symport::cli {
 
 std::string optimize_text(const lab::FunctionResult& result, const Style& style);
 std::string train_text(const lab::NetworkResult& result, const Style& style);
+/// What to say of a run with --teleport auto that tried no teleport.
+inline std::string no_probe_text() {
+  return "none tried: in a run as short as this, auto could spend more than it saves; "
+         "more --steps or a schedule such as --teleport every:100";
+}
 /// A line for each of several runs that differ in their seeds.
 std::string seeds_text(const std::vector<lab::NetworkResult>& results, const Style& style);
 /// A table for each problem, the performance profile, the verdicts.

@@ -47,7 +47,7 @@ const OptionTable<SeedsOption>& seeds_option() {
   return table;
 }
 
-std::vector<Option> options() {
+std::vector<Option> train_command_options() {
   return joined(
       {network_run_options().options(),
        seeds_option().options(),
@@ -258,7 +258,7 @@ Command train_command() {
               "jumps along a symmetry of the loss to weights from which the next steps gain more.\n"
               "Full batches are Algorithm 1, mini-batches Algorithm 2.",
           .examples = examples,
-          .options = options(),
+          .options = train_command_options(),
           .run = run_train};
 }
 

@@ -18,6 +18,8 @@ using namespace lab;
 namespace {
 
 constexpr std::size_t rows_shown = 12;
+/// A loss that has grown by this much is worth a word.
+constexpr double much_higher = 10.0;
 
 std::string row_table(const RunSummary& summary, const Style& style) {
   const Trace& trace = summary.trace;
@@ -52,6 +54,11 @@ std::string train_text(const NetworkResult& result, const Style& style) {
   if (result.summary.status == RunStatus::diverged) {
     text += style.bad(fmt::format("diverged at step {}", result.summary.steps)) +
             ": the loss is no longer a number; try a smaller --lr\n";
+  } else if (const auto& rows = result.summary.trace.rows;
+             !rows.empty() && result.summary.final_loss > much_higher * rows.front().loss) {
+    text += style.bad(fmt::format("the loss rose from {:.3g} to {:.3g}", rows.front().loss,
+                                  result.summary.final_loss)) +
+            "; try a smaller --lr\n";
   }
   if (!std::isnan(result.train_accuracy)) {
     text += fmt::format("\ntraining set: {:.2f} % right\n", 100.0 * result.train_accuracy);
@@ -72,7 +79,9 @@ std::string train_text(const NetworkResult& result, const Style& style) {
     text += "\n";
   }
   const TeleportTally tally(result.summary.teleports);
-  if (tally.total() == 0) return text;
+  if (tally.total() == 0) {
+    return text + (result.spec.teleport.automatic() ? no_probe_text() + "\n" : "");
+  }
   text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
                       tally.total(), *result.spec.how.symmetry, tally.accepted, tally.largest_drift,
                       result.loss_invariant ? "" : " (not loss-invariant)");

@@ -4,6 +4,11 @@
 #include <Eigen/Core>
 #include <concepts>
 
+// The library's own allocations are aligned to 32 bytes, whatever the flags of a program.
+#if EIGEN_MAX_ALIGN_BYTES != 32
+#error "compile with -DEIGEN_MAX_ALIGN_BYTES=32, as the CMake target symport::symport does"
+#endif
+
 namespace symport {
 
 /// The two precisions that the library is instantiated for.

@@ -43,8 +43,9 @@ struct KfacOptions {
 /// 0, eta = 1 is Gauss and Newton's step for one layer. Squared losses have the Gauss-Newton matrix
 /// as their Fisher matrix (a model with Gaussian noise).
 ///
-/// The factors belong to the coordinates that they were gathered in, and no formula moves them: a
-/// teleport keeps them, and they forget (--state reset clears them).
+/// The factors belong to the coordinates that they were gathered in, and no formula moves them.
+/// They start anew when the parameters are not where the last step left them: after a teleport,
+/// whatever happens to the rest of the state.
 template <Real Scalar = double>
 class Kfac final : public BasicOptimizer<Scalar> {
  public:

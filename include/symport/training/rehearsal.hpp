@@ -42,7 +42,8 @@ struct RehearsalOutcome {
 /// The next step says little about the run: the steepest point of an orbit often lies on the wall
 /// of a valley whose floor is flatter there. What tells is whether the teleported branch stays
 /// ahead. With the losses a_i and b_i of the plain and of the teleported branch on the same batch,
-/// its lead is l_i = log(a_i / b_i). The teleport is refused when
+/// its lead is l_i = log(a_i / b_i), or a_i - b_i over what the better branch has gained so far
+/// where losses are negative. The teleport is refused when
 ///   - b_i is not finite, or above ten times both b_0 and a_i;
 ///   - the lead at the end of the steps is negative, or would be at the horizon if it went on as
 ///     in the second half: until the next teleport, or the end of the run, plain steps catch up.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "symport/data/batches.hpp"
@@ -35,8 +36,8 @@ struct MinibatchOptions {
   Index scope_samples = 200;
   /// Stop when the validation loss has not fallen for so many epochs; 0: never.
   Index patience = 0;
-  /// Stop after the first row with a training loss below this; 0: never.
-  double stop_below = 0.0;
+  /// Stop after the first row with a training loss below this.
+  double stop_below = -std::numeric_limits<double>::infinity();
   /// A row's loss is that of the whole training set, with its gradient: one more pass over it
   /// before the first epoch and after every epoch. Otherwise it is the mean loss of the epoch's
   /// mini-batches, at no extra cost, and row 0 has none (NaN).

@@ -53,6 +53,8 @@ class Layer:
         else:
             self.inputs, self.outputs = shape[1:].numel(), shape[0] // self.groups
         self.uses: list[Use] = []
+        #: Of the weight at the last backward(); None before it, and for shards.
+        self.version: int | None = None
 
     @property
     def steps_bias(self) -> bool:

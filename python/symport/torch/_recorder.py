@@ -64,6 +64,7 @@ class RowRecorder:
 
     def accumulated(self, _: Tensor) -> None:
         assert self.layer is not None
+        self.layer.version = self.layer.weight._version
         task = torch._C._current_graph_task_id()
         mine = [(fresh, use) for t, fresh, use in self.waiting if t == task]
         self.waiting = [w for w in self.waiting if w[0] != task]

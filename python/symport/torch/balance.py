@@ -13,6 +13,7 @@ from .agreement import Agreement
 from .certificate import Certificate
 from .find import find_symmetries
 from .jump import Jump
+from .movables import check_optimizer
 from .options import Options
 from .symmetries import Symmetries
 
@@ -34,6 +35,8 @@ def balance(
     Scalings are powers of two by default, so that no bit of a mantissa changes. Buffers, gradients,
     the optimizer's state and the copies in `also` move along.
     """
+    if optimizer is not None:
+        check_optimizer(optimizer)
     if symmetries is None:
         if example_inputs is None:
             raise ValueError(

@@ -23,7 +23,8 @@ class GroupMove:
     #: The Noether residual in the gradient at hand: 0 up to rounding for a symmetry of the loss
     #: whose gradient that is; None where there was no gradient.
     residual: float | None = None
-    #: The residual of the proof, from `find_symmetries`; None for a group written by hand.
+    #: The residual of the proof, from `find_symmetries`; None for a group written by hand or
+    #: from a file that was loaded without example inputs.
     proof: float | None = None
     #: Why the group was left alone; empty when it moved.
     reason: str = ""
@@ -85,6 +86,12 @@ class Certificate:
         """The worst condition of an element that moved."""
         return max((g.condition for g in self.groups if g.moved), default=1.0)
 
+    def _bit_exact(self) -> str:
+        if not self.bit_exact:
+            return "no"
+        what = "the scaling of the parameters"
+        return f"yes: {what}" + (" and the loss" if self.loss_after is not None else "")
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -107,7 +114,7 @@ class Certificate:
             f"  groups        {moved} of {len(self.groups)} moved"
             + (f", condition up to {self.condition:.3g}" if moved else "")
             + (f", residual up to {self.residual:.1e}" if self.residual is not None else ""),
-            f"  bit-exact     {'yes' if self.bit_exact else 'no'}",
+            f"  bit-exact     {self._bit_exact()}",
             f"  |w|^2         {self.squared_norm_before:.6g} -> {self.squared_norm_after:.6g}",
         ]
         if self.loss_before is not None and self.loss_after is not None:

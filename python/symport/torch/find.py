@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -23,8 +24,10 @@ from .proof import (
     part_of,
 )
 from .proposals import Proposal, propose
+from .recorder import Operation
 from .slots import Slot
 from .solve import Solution
+from .structure import ProvedFor, depends_on_mode, moves_statistics
 from .symmetries import Group, Refusal, Symmetries, unwrap
 
 _HALF = (torch.float16, torch.bfloat16)
@@ -62,6 +65,37 @@ def _find(
     optimizer: torch.optim.Optimizer | str | None,
 ) -> Symmetries:
     plain = unwrap(model)
+    versions, probe, operations, outputs = _start(plain, example_inputs, loss_fn)
+    forbidden = _forbidden(plain)
+    search = _Search(probe, plain)
+    charges = Interpreter(probe.parameters, forbidden, probe.buffers).run(operations, outputs)
+    search.scalings(charges, Solution(charges))
+    if any(op.name in _NORMS for op in operations):
+        signs = Interpreter(probe.parameters, forbidden, probe.buffers, 2).run(operations, outputs)
+        search.rotations(signs, Solution(signs))
+    return _finish(model, search, versions, optimizer)
+
+
+def prove(
+    model: nn.Module,
+    groups: Sequence[Group],
+    example_inputs: Any,
+    loss_fn: Callable[..., Tensor] | None = None,
+    optimizer: torch.optim.Optimizer | str | None = None,
+) -> Symmetries:
+    """Those of the groups that are symmetries of the model, proved as by `find_symmetries`; the
+    others are in `refused`."""
+    with torch.inference_mode(False), torch.enable_grad():
+        plain = unwrap(model)
+        versions, probe, _, _ = _start(plain, example_inputs, loss_fn)
+        search = _Search(probe, plain)
+        search.given(groups)
+        return _finish(model, search, versions, optimizer)
+
+
+def _start(
+    plain: nn.Module, example_inputs: Any, loss_fn: Callable[..., Tensor] | None
+) -> tuple[dict[str, int], Probe, list[Operation], list[Tensor]]:
     _check_model(plain)
     versions = _versions(plain)
     call, inputs = _calling(example_inputs, loss_fn)
@@ -74,21 +108,25 @@ def _find(
             f" ({type(error).__name__}: {error}); check their number, shapes and types"
         ) from error
     _check_outputs(outputs)
+    return versions, probe, operations, outputs
 
-    forbidden = _forbidden(plain)
-    search = _Search(probe, plain)
-    charges = Interpreter(probe.parameters, forbidden, probe.buffers).run(operations, outputs)
-    search.scalings(charges, Solution(charges))
-    if any(op.name in _NORMS for op in operations):
-        signs = Interpreter(probe.parameters, forbidden, probe.buffers, 2).run(operations, outputs)
-        search.rotations(signs, Solution(signs))
+
+def _finish(
+    model: nn.Module,
+    search: _Search,
+    versions: dict[str, int],
+    optimizer: torch.optim.Optimizer | str | None,
+) -> Symmetries:
     drift = search.finite()
+    search.modes()
+    plain = unwrap(model)
     if _versions(plain) != versions:
         raise RuntimeError(
             "the model's parameters or buffers were changed while its copy ran: a hook or a global"
             " refers to the original module; remove it before the search"
         )
-    return Symmetries(model, search.groups, search.refused, optimizer, drift)
+    proved_for = ProvedFor.of(plain)
+    return Symmetries(model, search.groups, search.refused, optimizer, drift, proved_for)
 
 
 # Input ------------------------------------------------------------------------------------------
@@ -205,9 +243,44 @@ class _Search:
         self.groups: list[Group] = []
         self.refused: list[Refusal] = []
 
-    def _prepare(self, charges: Charges) -> list[Sample]:
+    def given(self, groups: Sequence[Group]) -> None:
+        """Groups of a file instead of proposals: those that the gradients confirm."""
+        names = {id(tensor): name for name, tensor in self._tensors()}
+        aliases = {
+            name: names[id(parameter)]
+            for name, parameter in self._probe.model.named_parameters(remove_duplicate=False)
+        }
+        signs = {"g": 1, "g^-T": -1}
+        samples = self._prepare({slot.tensor for group in groups for slot in group.slots})
+        for group in groups:
+            slots = [
+                replace(s, tensor=aliases.get(s.tensor, s.tensor), rho=signs.get(s.rho, s.rho))
+                for s in group.slots
+            ]
+            if group.kind == "scale":
+                measured = [sample.scale_residual(slots) for sample in samples]
+                residual = max(r for r, _ in measured)
+                reached = any(size > 0.0 for _, size in measured)
+            elif group.dimension == 0:
+                residual, reached = 0.0, True  # no Lie algebra; a finite element is tried below
+            else:
+                antisymmetric = group.kind == "orthogonal"
+                matrices = [sample.matrix_residual(slots, antisymmetric) for sample in samples]
+                residual, reached = float(torch.stack(matrices).max()), True
+            if not reached:
+                reason = "these parameters do not reach the output"
+                self.refused.append(Refusal(group.name, group.where, reason))
+            elif not residual <= NOETHER_TOLERANCE:
+                reason = "not confirmed by the gradients"
+                self.refused.append(Refusal(group.name, group.where, reason, residual))
+            else:
+                self.groups.append(_in_mode(replace(group, residual=residual), ""))
+
+    def _tensors(self) -> list[tuple[str, Tensor]]:
+        return [*self._probe.parameters.items(), *self._probe.buffers.items()]
+
+    def _prepare(self, used: set[str | None]) -> list[Sample]:
         if self._samples is None:
-            used = {variable.tensor for variable in charges.variables}
             statistics = [name for name in self._probe.buffers if name in used]
             names = [*self._probe.parameters, *statistics]
             self._samples = []
@@ -222,7 +295,7 @@ class _Search:
         return self._samples
 
     def scalings(self, charges: Charges, solution: Solution) -> None:
-        samples = self._prepare(charges)
+        samples = self._prepare({variable.tensor for variable in charges.variables})
         proposals = propose(charges, solution)
         proposals += null_space_proposals(charges, solution, samples)
         for proposal in proposals:
@@ -275,7 +348,7 @@ class _Search:
             for slot in group.slots
             if group.kind == "gl"
         }
-        samples = self._prepare(charges)
+        samples = self._prepare({variable.tensor for variable in charges.variables})
         for proposal in propose(charges, solution):
             places = {(slot.tensor, slot.axis, slot.start) for slot in proposal.slots}
             if proposal.size < 2 or places & taken or any(s.shift for s in proposal.slots):
@@ -317,6 +390,34 @@ class _Search:
         self._probe.original()
         return drift
 
+    def modes(self) -> None:
+        """A group that does not hold in train mode as well as in eval mode remembers its own."""
+        model = self._probe.model
+        before = {module: module.training for module in model.modules()}
+        dependent = [module for module in before if depends_on_mode(module)]
+        here = "train" if model.training else "eval"
+        only: set[int] = set()
+        self._probe.randomise(1, 1.0)
+        for training in (True, False):
+            if all(before[module] == training for module in dependent):
+                continue
+            if training:  # known without a test: the statistics are not used
+                only |= {i for i, g in enumerate(self.groups) if moves_statistics(g, model)}
+            numbers = [i for i in range(len(self.groups)) if i not in only]
+            model.train(training)
+            try:
+                bad, _ = failing(self._probe, [self.groups[i] for i in numbers], 11)
+            except Exception:  # it does not run, as a batch norm in train mode on one value
+                bad = dict.fromkeys(range(len(numbers)), 0.0)
+            only |= {numbers[i] for i in bad}
+        for module, training in before.items():
+            module.training = training
+        self._probe.original()
+        self.groups = [
+            _in_mode(g, "eval" if moves_statistics(g, model) else here) if i in only else g
+            for i, g in enumerate(self.groups)
+        ]
+
     def _accept(
         self, kind: str, slots: Sequence[Slot], size: int, residual: float, why: str = ""
     ) -> None:
@@ -326,8 +427,6 @@ class _Search:
                 notes.append(why)
             if all(isinstance(slot.rho, int) for slot in slots):
                 notes.append("bit-exact with powers of two")
-            if any(slot.tensor in self._probe.buffers for slot in slots):
-                notes.append("eval mode only")
             if any(slot.tensor in self._half for slot in slots):
                 notes.append("half precision: powers of two only")
         self.groups.append(
@@ -359,6 +458,13 @@ class _Search:
             told.add(key)
             at = f" (in {where})" if where and where not in (module, tensor) else ""
             self.refused.append(Refusal(f"R+^{len(stuck)}", module, reason + at))
+
+
+def _in_mode(group: Group, mode: str) -> Group:
+    notes = [note for note in group.note.split("; ") if note and not note.endswith("mode only")]
+    if mode:
+        notes.append(f"{mode} mode only")
+    return replace(group, mode=mode, note="; ".join(notes))
 
 
 def where_of(slots: Sequence[Slot]) -> str:

@@ -41,7 +41,6 @@ class Jump:
         self.options = options
         self.movables = Movables(symmetries, optimizer, model)
         self._agreement = agreement
-        self._found = symmetries.drift is not None
 
     def run(self, closure: Callable[[], Any] | None, gradient: str, turn: int = 0) -> Certificate:
         """`gradient`: which one to use: "closure", "standing" (what is in `.grad`), or "none".
@@ -106,7 +105,7 @@ class Jump:
                 undo.restore()
             raise
         certificate.evaluations = 0 if loss is None else loss.evaluations
-        certificate.scope = _scope(certificate)
+        certificate.scope = _scope(certificate, self.movables.symmetries.file)
         certificate.seconds = time.perf_counter() - begin
         return certificate
 
@@ -130,6 +129,8 @@ class Jump:
             gradients = {self.movables.names[p]: g for p, g in found.items()}
         elif loss is not None:
             certificate.loss_before = loss.value()
+        if loss is not None and certificate.loss_before is not None:
+            loss.check_repeatable(certificate.loss_before, self._usual_tolerance())
         if gradients is not None:
             certificate.grad_sq_before = squares_of(gradients)
             if not math.isfinite(certificate.grad_sq_before):
@@ -188,6 +189,9 @@ class Jump:
     def _tolerance(self) -> float:
         if self.options.tolerance is not None:
             return self.options.tolerance
+        return self._usual_tolerance()
+
+    def _usual_tolerance(self) -> float:
         return 1e-2 if self.movables.half else 1e-10 if self.movables.double else 1e-5
 
     def _squared_norm(self) -> float:
@@ -203,8 +207,7 @@ class Jump:
         moves = []
         for i, group in enumerate(self.movables.groups):
             element = None if elements is None else elements[i]
-            # A group written by hand has the residual 0, which is no proof.
-            proved = self._found or group.residual > 0
+            proved = self.movables.symmetries.proved_for is not None
             moves.append(
                 GroupMove(
                     where=group.where,
@@ -226,13 +229,18 @@ def _nothing(notes: Sequence[str]) -> str:
     return f"nothing to move: {common}" if common else "nothing to move: the model has no groups"
 
 
-def _scope(certificate: Certificate) -> str:
+def _scope(certificate: Certificate, file: str) -> str:
     if not certificate.accepted:
         return "nothing was moved"
     proofs = [g.proof for g in certificate.groups if g.moved]
     known = [p for p in proofs if p is not None]
     if len(known) == len(proofs):
         data = f"all data (proved, worst residual {max(known):.1e})"
+    elif file:
+        data = (
+            "all data, if the groups of the gauge file are symmetries of this model (not proved:"
+            " it was loaded without example_inputs)"
+        )
     else:
         data = "all data, if the groups are symmetries (they were not proved here)"
     if certificate.loss_after is not None:

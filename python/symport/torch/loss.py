@@ -42,6 +42,41 @@ class Loss:
                 snapshot.restore()
         return self._gradient(needed=False)[0]
 
+    def check_repeatable(self, first: float, tolerance: float) -> None:
+        """Throws ValueError if the closure does not give `first`, its last value, again.
+
+        The same data and parameters give the same bits, or on a GPU a few units more or less in
+        each sum: the loss of other data cannot be told from that of moved parameters. Passes with
+        and without a graph may take different kernels, which is allowed up to `tolerance`.
+        """
+        second = self.value()
+        if second == first:
+            return
+        third = self.value()
+        spread = abs(third - second)
+        if spread <= self._repeated_rounding() * abs(second) and abs(
+            second - first
+        ) <= tolerance * abs(first):
+            return
+        if spread == 0:
+            third = first
+        raise ValueError(
+            f"the closure is not deterministic ({third:.9g} and {second:.9g} at the same"
+            " parameters): it must use the same data at every call. Draw the batch before, not"
+            " inside of it; random numbers of torch, NumPy and Python (dropout) are repeated, those"
+            " of other generators are not"
+        )
+
+    def _repeated_rounding(self) -> float:
+        """Relative difference of two evaluations by the order of sums alone: 4 eps sqrt(n), n the
+        longest sum of a layer, or 1 on the CPU, whose kernels keep the order."""
+        longest = 1
+        for p in self._parameters:
+            if p.device.type != "cpu" and p.ndim > 1:
+                longest = max(longest, p.numel() // max(1, p.shape[0]))
+        eps = max((torch.finfo(p.dtype).eps for p in self._parameters), default=0.0)
+        return 4 * eps * longest**0.5
+
     def gradient(self) -> tuple[float, dict[Tensor, Tensor]]:
         """The value, and the gradient by parameter."""
         return self._gradient(needed=True)

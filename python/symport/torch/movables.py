@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 from .action import move_slot
 from .slots import Representation, Slot, check_slot, transformed
 from .snapshot import Snapshot
+from .structure import wrong_mode
 from .symmetries import Group, Symmetries, unwrap
 from .transport import Refused, StateEntry, mixes_weights_into_gradients, state_entries
 
@@ -21,13 +22,25 @@ Elements = list[Tensor | None]
 HALF = (torch.float16, torch.bfloat16)
 
 
+def check_optimizer(optimizer: Optimizer) -> None:
+    if not isinstance(optimizer, Optimizer):
+        shown = repr(optimizer) if isinstance(optimizer, str) else type(optimizer).__name__
+        raise TypeError(
+            f"optimizer: {shown}; expected the torch.optim.Optimizer that trains the model, whose"
+            " state moves along, such as torch.optim.Adam(model.parameters())"
+        )
+
+
 class Movables:
     """The tensors of one model and one optimizer, by the names that the slots use."""
 
     def __init__(
         self, symmetries: Symmetries, optimizer: Optimizer | None, model: nn.Module | None = None
     ) -> None:
+        if optimizer is not None:
+            check_optimizer(optimizer)
         self.model = unwrap(symmetries.model if model is None else model)
+        self.symmetries = symmetries
         self.groups: Sequence[Group] = symmetries.groups
         self.optimizer = optimizer
         self.tensors = _named_tensors(self.model)
@@ -80,8 +93,14 @@ class Movables:
                 )
         self._copies.append(copy)
 
+    def wrong_mode(self, group: Group) -> str:
+        """Why the group is no symmetry in the mode that the model is in; empty if it is one."""
+        proved_for = self.symmetries.proved_for
+        return wrong_mode(group, self.model, None if proved_for is None else proved_for.modes)
+
     def check(self) -> None:
-        """Raises `Refused` if a tensor cannot be moved; finds the optimizer's state."""
+        """Raises `Refused` if a tensor cannot be moved, and ValueError if the model is not the one
+        of the proof; finds the optimizer's state."""
         for name, uses in self.slots.items():
             tensor = self.tensors.get(name)
             if tensor is None:
@@ -104,6 +123,7 @@ class Movables:
                     check_slot(slot, self.groups[i].kind, self.groups[i].size, tuple(tensor.shape))
                 except ValueError as error:
                     raise Refused(str(error)) from None
+        self.symmetries.check_model(self.model)
         self._entries = [] if self.optimizer is None else state_entries(self.optimizer, self.names)
 
     def gradients(self) -> dict[str, Tensor] | None:

@@ -147,7 +147,7 @@ def finite_change(probe: Probe, groups: Sequence[Group], seed: int) -> float:
     before = probe.run()
     values = probe.values()
     try:
-        symmetries.act(element)
+        symmetries.transport(element, symmetries.tensors(), "point")
         return _relative_change(before, probe.run())
     finally:
         probe.restore(values)

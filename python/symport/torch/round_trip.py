@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from . import _exchange, _gauge
 from ._arguments import check_count, check_number, unwrap
@@ -38,8 +40,9 @@ class RoundTrip:
     the Gram matrix of the other. All other parameters are left alone; ``print(round_trip)`` names
     them with the reason.
 
-    The loss is a mean over the batch. The learning rate has no unit then: start at 0.3 with SGD,
-    0.03 with momentum, and where you were with Adam.
+    The loss must be a mean over the batch (reduction="sum" makes steps longer by the number of
+    samples). The learning rate has no unit then: start at 0.3 with SGD, 0.03 with momentum, and
+    where you were with Adam.
 
     damping: how much of the mean eigenvalue is added to all; 1 is nearer to plain gradients.
     kernel: "batch" is A of the rows of this step; "average" a running mean over steps, which sees
@@ -89,6 +92,8 @@ class RoundTrip:
         self._skipped: dict[str, str] = {}
         self._chosen: dict[int, Tensor] = {}
         self._steps = 0
+        self._used: dict[str, tuple[weakref.ref[Tensor], int]] = {}
+        self._unwatch: Any = None
         self._handles: list[Any] = []
         for layer in self._layers:
             recorder = RowRecorder(self, layer)
@@ -107,13 +112,30 @@ class RoundTrip:
                     layer.weight.register_post_accumulate_grad_hook(recorder.accumulated)
                 )
 
+        self._watch_optimizers()
+
+    def _watch_optimizers(self) -> None:
+        this = weakref.ref(self)
+
+        def stepped(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+            trip = this()
+            if trip is not None:
+                trip._optimizer_stepped(optimizer)
+
+        handle = register_optimizer_step_post_hook(stepped)
+        self._unwatch = weakref.finalize(self, handle.remove)
+
     # The step.
 
     @torch.no_grad()
     def step(self) -> None:
-        """Rewrites the gradients of all layers that took part in backward() since the last step."""
+        """Rewrites the gradients of all layers that took part in backward() since the last step.
+
+        Throws RuntimeError, and changes nothing, after optimizer.step() has used these gradients.
+        """
         if not self._handles and self._layers:
             raise RuntimeError("step() after remove(): make a new RoundTrip(model)")
+        self._check_order()
         device = self._parameters()[0].device
         with torch.autocast(device_type=device.type, enabled=False):
             group = _exchange.group_of(self._model, self.process_group)
@@ -153,6 +175,42 @@ class RoundTrip:
                 if not step_pair(pair, self.pair_damping):
                     self._skipped[pair.name] = "its factors are not finite"
         self._steps += 1
+
+    def _check_order(self) -> None:
+        """Throws if a weight was written between its backward() and this step."""
+        stepped = [
+            layer.name
+            for layer in self._layers
+            if layer.weight.grad is not None
+            and layer.uses
+            and layer.version not in (None, layer.weight._version)
+        ]
+        # Fused optimizers, and those that write to .data, leave the version as it was.
+        for name, parameter in self._named():
+            gradient, used = parameter.grad, self._used.get(name)
+            if gradient is not None and used is not None:
+                if used[0]() is gradient and used[1] == gradient._version:
+                    stepped.append(name)
+        if stepped:
+            raise RuntimeError(
+                f"{stepped[0]}: it has changed since backward(): call step() after backward() and"
+                " before optimizer.step(), which has used the plain gradients now"
+            )
+
+    def _optimizer_stepped(self, optimizer: torch.optim.Optimizer) -> None:
+        """Notes the gradients that an optimizer has used."""
+        own = {id(p) for group in optimizer.param_groups for p in group["params"]}
+        for name, parameter in self._named():
+            if parameter.grad is not None and id(parameter) in own:
+                self._used[name] = (weakref.ref(parameter.grad), parameter.grad._version)
+
+    def _named(self) -> list[tuple[str, nn.Parameter]]:
+        layers = [(layer.name, layer.weight) for layer in self._layers]
+        return layers + [
+            (f"{pair.name}, {which}", factor)
+            for pair in self._pairs
+            for which, factor in (("A", pair.A), ("B", pair.B))
+        ]
 
     def _kernel(self, layer: Layer, taken: tuple[Rows, int] | None) -> Kernel | None:
         if taken is None:
@@ -305,6 +363,8 @@ class RoundTrip:
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+        if self._unwatch is not None:
+            self._unwatch()
         for layer in self._layers:
             layer.uses.clear()
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from .slots import KINDS, STATES, Representation, Slot, check_element, check_slot, transformed
+from .structure import ProvedFor, wrong_mode
 from .table import format_table
 
 FILE_VERSION = 1
@@ -29,6 +30,7 @@ class Group:
 
     dimension: of the Lie group (0 for sign and permutation).
     residual: Noether residual of the proof, relative, in double precision.
+    mode: "train" or "eval" where the group holds in that mode of the model only, else empty.
     """
 
     kind: str
@@ -37,6 +39,7 @@ class Group:
     residual: float = 0.0
     note: str = ""
     where: str = ""
+    mode: str = ""
 
     @property
     def dimension(self) -> int:
@@ -103,6 +106,7 @@ class Group:
             "residual": self.residual,
             "note": self.note,
             "where": self.where,
+            **({"mode": self.mode} if self.mode else {}),
             "slots": [slot.to_json() for slot in self.slots],
         }
 
@@ -132,12 +136,15 @@ def unwrap(model: nn.Module) -> nn.Module:
 
 
 class Symmetries:
-    """The proved symmetries of a model; `print` gives the table.
+    """The symmetries of a model; `print` gives the table.
 
-    groups: each with kind, size, dimension, slots, residual, note, where.
+    groups: each with kind, size, dimension, slots, residual, note, where, mode.
     refused: what was not found and why.
     drift: largest relative change of the output by a random finite element, in double precision
-    (None for a file that was loaded).
+    (None without a proof).
+    proved_for: the structure and the modes of the model for which the groups were proved; None for
+    groups written by hand, and for those of a file that was loaded without example inputs.
+    file: where they were loaded from without a proof.
     """
 
     def __init__(
@@ -147,18 +154,26 @@ class Symmetries:
         refused: Iterable[Refusal] = (),
         optimizer: torch.optim.Optimizer | str | None = None,
         drift: float | None = None,
+        proved_for: ProvedFor | None = None,
+        file: str = "",
     ) -> None:
         self.model = model
         self.groups: list[Group] = list(groups)
         self.refused: list[Refusal] = list(refused)
         self.optimizer = optimizer
         self.drift = drift
+        self.proved_for = proved_for
+        self.file = file
         tensors = self.tensors()
         for number, group in enumerate(self.groups):
             if group.kind not in KINDS:
                 raise ValueError(
                     f"group {number}: unknown kind {group.kind!r}, expected one of "
                     + ", ".join(KINDS)
+                )
+            if group.mode not in ("", "train", "eval"):
+                raise ValueError(
+                    f"group {number}: mode {group.mode!r}, expected 'train', 'eval' or ''"
                 )
             if group.size < 1 or not group.slots:
                 raise ValueError(f"group {number}: needs a positive size and at least one slot")
@@ -179,6 +194,17 @@ class Symmetries:
         named: dict[str, Tensor] = dict(model.named_buffers(remove_duplicate=False))
         named.update(model.named_parameters(remove_duplicate=False))
         return named
+
+    def check_model(self, model: nn.Module | None = None) -> None:
+        """Throws ValueError if the model is no longer the one that the groups are proved for."""
+        if self.proved_for is None:
+            return
+        change = self.proved_for.change(unwrap(self.model if model is None else model))
+        if change:
+            raise ValueError(
+                f"the model is not the one that the symmetries were proved for ({change}): call"
+                " find_symmetries again"
+            )
 
     # Elements -----------------------------------------------------------------------------------
 
@@ -226,7 +252,20 @@ class Symmetries:
     # Action -------------------------------------------------------------------------------------
 
     def act(self, element: Sequence[Tensor]) -> None:
-        """Moves the model's parameters and buffers in place; their memory stays where it is."""
+        """Moves the model's parameters and buffers in place; their memory stays where it is.
+
+        Throws ValueError, and changes nothing, if a group is proved for another model, or holds in
+        the other mode only.
+        """
+        self._check(element)
+        self.check_model()
+        model = unwrap(self.model)
+        for group, g in zip(self.groups, element, strict=True):
+            if not group.mode or torch.equal(g, group.identity()):
+                continue
+            reason = wrong_mode(group, model, self.proved_for and self.proved_for.modes)
+            if reason:
+                raise ValueError(f"{group.name} of {group.where or group.tensors[0]} {reason}")
         self.transport(element, self.tensors(), "point")
 
     def transport(
@@ -273,9 +312,16 @@ class Symmetries:
         cls,
         path: str | os.PathLike[str],
         model: nn.Module,
+        example_inputs: Any = None,
         optimizer: torch.optim.Optimizer | str | None = None,
+        loss_fn: Callable[..., Tensor] | None = None,
     ) -> Symmetries:
-        """Reads a gauge file; throws ValueError if it does not fit the model."""
+        """Reads a gauge file; throws ValueError if it does not fit the model.
+
+        example_inputs, loss_fn: as for `find_symmetries`. The groups are proved with them for this
+        model, and those that are none of its symmetries are refused. Without them they are taken as
+        they are: the names and shapes fit, and certificates say that nothing more is known.
+        """
         with open(path, encoding="utf-8") as file:
             try:
                 document = json.load(file)
@@ -292,17 +338,23 @@ class Symmetries:
                     residual=entry.get("residual", 0.0),
                     note=entry.get("note", ""),
                     where=entry.get("where", ""),
+                    mode=entry.get("mode", ""),
                 )
                 for entry in document["groups"]
             ]
-            return cls(model, groups, optimizer=optimizer)
+            loaded = cls(model, groups, optimizer=optimizer, file=os.fspath(path))
         except KeyError as error:
             raise ValueError(f"{os.fspath(path)}: gauge file without {error}") from error
         except (TypeError, ValueError) as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
+        if example_inputs is None:
+            return loaded
+        from .find import prove  # which needs this module
+
+        return prove(model, groups, example_inputs, loss_fn, optimizer)
 
     def __str__(self) -> str:
-        return format_table(self.groups, self.refused, self.optimizer)
+        return format_table(self.groups, self.refused, self.optimizer, proved=not self.file)
 
     def __repr__(self) -> str:
         return (

@@ -73,6 +73,8 @@ def format_table(
     groups: Sequence[Group],
     refused: Sequence[Refusal],
     optimizer: torch.optim.Optimizer | str | None,
+    *,
+    proved: bool = True,
 ) -> str:
     name = optimizer_name(optimizer)
     rows = [("group", "where", "dim", f"feels ({name})" if name else "feels", "proof", "note")]
@@ -83,7 +85,7 @@ def format_table(
                 group.where,
                 _count(count * group.dimension),
                 feels(group.kind, optimizer),
-                f"{residual:.1e}",
+                f"{residual:.1e}" if proved else "none",
                 group.note,
             )
         )

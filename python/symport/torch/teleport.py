@@ -14,6 +14,7 @@ from .certificate import Certificate
 from .find import find_symmetries
 from .jump import Jump
 from .loss import Loss
+from .movables import check_optimizer
 from .options import OptionArguments, Options
 from .symmetries import Symmetries, unwrap
 
@@ -38,7 +39,9 @@ def teleport(
     loss of `closure` is evaluated before and after; a teleport that would change it, or that does
     not reach its objective, is refused and leaves every bit as it was.
 
-    closure: returns the loss; it may call `backward` or not.
+    closure: returns the loss of the same data at every call; it may call `backward` or not. Random
+        numbers of torch, NumPy and Python (dropout) are the same at every call. It is called twice
+        before anything moves, and a ValueError is raised if the two losses differ.
     symmetries: from `find_symmetries`, which is called with the inputs of the closure if this is
         None.
     objective: "balance", the smallest |w|^2 (needs no gradient);
@@ -54,6 +57,8 @@ def teleport(
     chosen = Options.of(options)
     if not callable(closure):
         raise TypeError("closure: expected a function that returns the loss; see balance()")
+    if optimizer is not None:
+        check_optimizer(optimizer)
     if chosen.objective == "decrease" and optimizer is None:
         raise ValueError("objective='decrease' takes steps of the optimizer: pass optimizer=...")
     if symmetries is None:

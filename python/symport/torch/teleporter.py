@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
@@ -12,14 +12,13 @@ from torch.optim import Optimizer
 from .agreement import Agreement
 from .certificate import Certificate
 from .jump import Jump
+from .movables import check_optimizer
 from .options import OptionArguments, Options
+from .schedule import Schedule, due_at
 from .symmetries import Symmetries
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-#: Every so many steps, at a set of steps, or wherever a function of the step says so; from 0.
-Schedule = int | Collection[int] | Callable[[int], bool]
 
 
 class Teleporter:
@@ -40,7 +39,8 @@ class Teleporter:
     gradient of the step. `objective="decrease"` needs a closure.
 
     schedule: an integer k (steps k, 2k, ...; 1 is every step, from the first on), a set of steps,
-        or a function of the step; steps count the calls of `step` from 0.
+        a function of the step, or a text as on the command line: "5", "0/10/20", "0..40:10",
+        "every:100" (steps 0, 100, ...), "every:100+99"; steps count the calls of `step` from 0.
     scaler: the GradScaler of mixed precision; its gradients are unscaled first.
     options: as those of `teleport`, with the same defaults.
     """
@@ -56,16 +56,11 @@ class Teleporter:
         process_group: Any = "auto",
         **options: Unpack[OptionArguments],
     ) -> None:
-        if isinstance(schedule, int) and schedule < 1:
-            raise ValueError(f"schedule: every {schedule} steps; expected at least 1")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(
-                f"optimizer: {type(optimizer).__name__}; expected a torch.optim.Optimizer"
-            )
+        check_optimizer(optimizer)
         chosen = Options.of(options)
         self.certificates: list[Certificate] = []
         self._optimizer = optimizer
-        self._schedule = schedule
+        self._due = due_at(schedule)
         self._closure = closure
         self._scaler = scaler
         self._step = 0
@@ -109,13 +104,6 @@ class Teleporter:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self._step = int(state["step"])
         self.certificates = [Certificate.from_dict(c) for c in state["certificates"]]
-
-    def _due(self, step: int) -> bool:
-        if callable(self._schedule):
-            return bool(self._schedule(step))
-        if isinstance(self._schedule, int):
-            return step % self._schedule == 0 and (step > 0 or self._schedule == 1)
-        return step in self._schedule
 
     def _unscale(self) -> None:
         if self._scaler.is_enabled():

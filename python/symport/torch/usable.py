@@ -71,6 +71,9 @@ def _reason(
     settings: Mapping[str, dict[str, Any]] | None,
     across_decay: bool,
 ) -> str:
+    reason = movables.wrong_mode(group)
+    if reason:
+        return reason
     decays: dict[float, str] = {}
     for slot in group.slots:
         tensor = movables.tensors[slot.tensor]

@@ -73,3 +73,34 @@ class TestRefusals:
         with pytest.raises(RuntimeError, match="no inputs that they come from"):
             trip.step()
         assert torch.equal(after, model.weight.grad)
+
+    @pytest.mark.parametrize("name", ["SGD", "AdamW"])
+    @pytest.mark.parametrize("options", [{}, {"foreach": True}, {"fused": True}])
+    def test_steps_after_the_optimizer(self, name, options):
+        model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.1, **options)
+        trip = RoundTrip(model)
+        model(torch.randn(5, 3)).square().mean().backward()
+        optimizer.step()
+        before = [p.grad.clone() for p in model.parameters()]
+        with pytest.raises(RuntimeError, match=r"^0: it has changed .* before optimizer.step\(\)"):
+            trip.step()
+        assert all(torch.equal(b, p.grad) for b, p in zip(before, model.parameters(), strict=True))
+        for _ in range(2):  # in order, with micro-batches
+            optimizer.zero_grad()
+            for _ in range(2):
+                model(torch.randn(5, 3)).square().mean().backward()
+            trip.step()
+            optimizer.step()
+
+    def test_pairs_after_the_optimizer(self):
+        model = nn.Sequential(nn.Linear(6, 2, bias=False), nn.Linear(2, 5, bias=False))
+        trip = RoundTrip(model, pairs=[("0.weight", "1.weight")])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            model(torch.randn(5, 6)).square().mean().backward()
+            trip.step()
+            optimizer.step()
+        with pytest.raises(RuntimeError, match="before optimizer.step"):
+            trip.step()

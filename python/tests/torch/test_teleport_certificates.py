@@ -3,16 +3,28 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import random
 
+import numpy as np
 import pytest
 import torch
 from by_hand import bits, matrices, network, same_bits, train
 from torch import nn
 
 import symport.torch.usable as usable
-from symport.torch import Certificate, Group, Slot, Symmetries, balance, declare_state, teleport
+from symport.torch import (
+    Certificate,
+    Group,
+    Slot,
+    Symmetries,
+    Teleporter,
+    balance,
+    declare_state,
+    teleport,
+)
 
 KINDS = ("scale", "gl")
 OBJECTIVES = ("balance", "gradient", "flat", "decrease")
@@ -170,6 +182,43 @@ def test_an_exception_in_the_closure_leaves_every_bit() -> None:
     assert same_bits(before, bits(model))
 
 
+@pytest.mark.parametrize("batches", [2, 3, 64])
+@pytest.mark.parametrize("in_loop", [False, True])
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_closure_that_draws_the_next_batch_is_refused(batches, in_loop, backward) -> None:
+    """The noise of the batches is not the rounding that a change of the loss is measured by."""
+    model, symmetries, _ = network("gl", dtype=torch.float32)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = torch.randn(batches, 8, 5), torch.randn(batches, 8, 3)
+    loader = itertools.cycle(zip(*data, strict=True))
+
+    def closure():
+        x, y = next(loader)
+        loss = nn.functional.mse_loss(model(x), y)
+        if backward:
+            loss.backward()
+        return loss
+
+    before = bits(model, optimizer)
+    with pytest.raises(ValueError, match=r"not deterministic \(\d.*same data at every call"):
+        if in_loop:
+            Teleporter(symmetries, optimizer, 1, objective="balance").step(closure)
+        else:
+            teleport(model, closure, optimizer=optimizer, symmetries=symmetries)
+    assert same_bits(before, bits(model, optimizer))
+
+
+def test_a_closure_that_draws_from_the_known_generators_is_repeated() -> None:
+    model, symmetries, _ = network("scale", dtype=torch.float32)
+    x, y = torch.randn(64, 5), torch.randn(64, 3)
+
+    def closure():
+        rows = torch.randperm(64)[:16].tolist() + [random.randrange(64), np.random.randint(64)]
+        return nn.functional.mse_loss(nn.functional.dropout(model(x[rows]), 0.2), y[rows])
+
+    assert teleport(model, closure, symmetries=symmetries).bit_exact
+
+
 def test_near_a_minimum_the_change_is_judged_by_rounding() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 3, bias=False), nn.Linear(3, 4, bias=False)).double()
@@ -246,3 +295,10 @@ def test_bad_arguments_say_what_is_wrong() -> None:
         teleport(model, lambda: closure().detach(), symmetries=symmetries)
     with pytest.raises(ValueError, match="balance: pass symmetries"):
         balance(model)
+    for move in (
+        lambda: teleport(model, closure, symmetries=symmetries, optimizer="adam"),
+        lambda: balance(model, symmetries=symmetries, optimizer="adam"),
+        lambda: Teleporter(symmetries, "adam"),
+    ):
+        with pytest.raises(TypeError, match=r"optimizer: 'adam'; expected .*Adam\(model"):
+            move()

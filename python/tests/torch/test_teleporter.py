@@ -54,7 +54,19 @@ def test_a_step_gives_the_gradient_that_a_backward_pass_at_the_new_place_would()
 
 @pytest.mark.parametrize(
     ("schedule", "steps"),
-    [(3, [3, 6, 9]), (1, list(range(10))), ({0, 4}, [0, 4]), (lambda t: t in (2, 7), [2, 7])],
+    [
+        (3, [3, 6, 9]),
+        (1, list(range(10))),
+        ({0, 4}, [0, 4]),
+        (range(1, 100, 4), [1, 5, 9]),
+        (lambda t: t in (2, 7), [2, 7]),
+        ("every:4", [0, 4, 8]),
+        ("every:4+3", [3, 7]),
+        ("0/3/8", [0, 3, 8]),
+        ("0,3..7:2", [0, 3, 5, 7]),
+        ("5", [5]),
+        ("never", []),
+    ],
 )
 def test_schedules(schedule, steps) -> None:
     model, symmetries, closure = network("scale")
@@ -62,6 +74,30 @@ def test_schedules(schedule, steps) -> None:
     teleporter = Teleporter(symmetries, optimizer, schedule)
     loop(model, closure, optimizer, teleporter, 10)
     assert [c.step for c in teleporter.certificates] == steps
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "auto",
+        "",
+        "every:0",
+        "every:",
+        "every 100",
+        "-5",
+        "9..3",
+        "1e3",
+        None,
+        2.5,
+        True,
+        {2.5},
+        {-1},
+    ],
+)
+def test_what_is_no_schedule_is_refused_at_once(schedule) -> None:
+    model, symmetries, _ = network("scale")
+    with pytest.raises(ValueError, match="^schedule: "):
+        Teleporter(symmetries, torch.optim.SGD(model.parameters(), lr=0.1), schedule)
 
 
 def test_bad_arguments_say_what_is_wrong() -> None:

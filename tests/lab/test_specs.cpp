@@ -218,7 +218,7 @@ TEST(Specs, HelpEndsWithTheDefaultOfTheSpecification) {
   EXPECT_THAT(help_of(options, "batch"), HasSubstr("(default full)"));
   EXPECT_THAT(help_of(options, "kappa"), HasSubstr("(default auto)"));
   EXPECT_THAT(help_of(options, "state"), HasSubstr("(default keep)"));
-  EXPECT_THAT(help_of(options, "lr"), HasSubstr("(default 0.01; regression: 0.0001)"));
+  EXPECT_THAT(help_of(options, "lr"), HasSubstr("(default 0.01; regression: 0.0001; "));
   EXPECT_THAT(help_of(options, "weights"), Not(HasSubstr("default")));
 }
 

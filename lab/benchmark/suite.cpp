@@ -25,14 +25,19 @@ Names all_of(std::initializer_list<Names> lists) {
 
 /// Methods that need no symmetry. A method that does not fit a problem is refused there, with the
 /// reason in the table. Where a method finds its own step, its rate is given and not tuned.
-const Names plain{"gd",      "momentum", "nesterov",   "adagrad",
-                  "rmsprop", "adam",     "gd:lr=auto", "newton:lr=1"};
+const Names plain{"gd",          "momentum",     "nesterov",        "adagrad",     "rmsprop",
+                  "adam",        "prodigy:lr=1", "gd:lr=auto",      "line_search", "lbfgs",
+                  "newton:lr=1", "lm",           "natural_gradient"};
+/// Those that need the matrices or the layers of a network.
+const Names layered{"shampoo", "kfac", "path_sgd", "g_sgd"};
+const Names of_factors{"scaled_gd", "gd+linear_gl:every:10"};
 
 /// Teleports on functions: to the usual destination, by the paper's objective, by a short search
 /// with the measured step, and to a random element.
-const Names function_teleports{
-    "gd+teleport:every:10", "gd+teleport:every:10,objective=gradient_norm",
-    "gd:lr=auto+teleport:every:5,search=ascent,search-steps=2", "gd+random:every:10"};
+const Names function_teleports{"gd+teleport:every:10",
+                               "gd+teleport:every:10,objective=gradient_norm",
+                               "gd:lr=auto+teleport:every:5,search=ascent,search-steps=2",
+                               "gd+random:every:10", "gd+level_set:every:10"};
 const Names round_trips{"gd+round-trip", "gd+round-trip:layers=last"};
 /// Teleports of networks: rescaling, batch-exact GL in closed form and by search, the paper's
 /// action as printed, and neural teleportation.
@@ -88,24 +93,24 @@ const std::vector<Suite>& suites() {
       {.name = "factorization",
        .summary = "matrix factorization and completion up to condition 10000, linear networks",
        .problems = factorization_problems,
-       .methods = all_of({plain, function_teleports, round_trips, {"gd+linear_gl:every:10"}}),
+       .methods = all_of({plain, function_teleports, round_trips, of_factors}),
        .grid = wide},
       {.name = "tabular",
        .summary = "tables of classification and regression, networks with two hidden layers",
        .problems = table_names(),
-       .methods = all_of({plain, network_teleports, round_trips}),
+       .methods = all_of({plain, layered, network_teleports, round_trips}),
        .grid = wide},
       {.name = "networks",
        .summary = "the paper's regression, three hidden layers, images in mini-batches",
        .problems = network_problems,
-       .methods = all_of({plain, network_teleports, round_trips}),
+       .methods = all_of({plain, layered, network_teleports, round_trips}),
        .grid = wide},
       {.name = "full",
        .summary = "all of these: a night",
        .problems =
            all_of({function_problems, factorization_problems, table_names(), network_problems}),
-       .methods = all_of(
-           {plain, function_teleports, network_teleports, round_trips, {"gd+linear_gl:every:10"}}),
+       .methods =
+           all_of({plain, layered, of_factors, function_teleports, network_teleports, round_trips}),
        .grid = wide},
   };
   return list;

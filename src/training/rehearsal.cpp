@@ -63,11 +63,10 @@ double lead(double a, double b) {
 }
 
 /// The leads of all steps. A loss below zero leaves open what a ratio of losses means: the lead is
-/// then the difference, in units of what the better branch has gained since the start.
+/// then the difference, in units of what the better branch has gained since the start. `lowest` is
+/// the lowest of all losses and zero.
 std::vector<double> leads_of(const std::vector<double>& a, const std::vector<double>& b,
-                             double start) {
-  const double lowest =
-      std::min(*std::min_element(a.begin(), a.end()), *std::min_element(b.begin(), b.end()));
+                             double start, double lowest) {
   const double gain = std::max(std::abs(start - lowest), std::numeric_limits<double>::min());
   std::vector<double> leads;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -76,8 +75,13 @@ std::vector<double> leads_of(const std::vector<double>& a, const std::vector<dou
   return leads;
 }
 
-/// What the leads of all steps say.
-std::string objection(const std::vector<double>& leads, Index horizon) {
+/// "2.5 times", of a lead of log(1/2.5); only ratios can be said so.
+std::string times(double lead, bool ratios) {
+  return ratios ? fmt::format("{:.3g} times", std::exp(-lead)) : std::string("above");
+}
+
+/// What the leads of all steps say; `ratios`: they are logarithms of ratios.
+std::string objection(const std::vector<double>& leads, Index horizon, bool ratios) {
   const std::size_t count = leads.size(), quarter = std::max<std::size_t>(1, count / 4);
   const double last = mean(leads, count - quarter, count);
   if (last >= std::log(far_ahead)) return {};
@@ -86,9 +90,10 @@ std::string objection(const std::vector<double>& leads, Index horizon) {
   const double left = static_cast<double>(horizon - static_cast<Index>(count));
   if (last >= 0.0 && last + slope * left >= 0.0) return {};
   if (last < 0.0) {
-    return fmt::format("after {} rehearsed steps the loss would be {:.3g} times that of plain ones",
-                       count, std::exp(-last));
+    return fmt::format("after {} rehearsed steps the loss would be {} that of plain ones", count,
+                       times(last, ratios));
   }
+  if (!ratios) return fmt::format("plain steps catch up, as {} rehearsed steps show", count);
   return fmt::format(
       "plain steps catch up: in {} rehearsed steps the loss falls to {:.3g}, then {:.3g} times "
       "theirs",
@@ -122,10 +127,10 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
     if (!outlook.monitor) return outcome({});
     const double last = watched_lead();
     if (last < 0.0) {
-      return outcome(fmt::format(
-          "after {} rehearsed steps the loss on {} monitored samples would be {:.3g} times that of "
-          "plain ones",
-          steps, outlook.monitored, std::exp(-last)));
+      return outcome(
+          fmt::format("after {} rehearsed steps the loss on {} monitored samples would be {} that "
+                      "of plain ones",
+                      steps, outlook.monitored, times(last, lowest >= 0.0)));
     }
     const Index since = outlook.steps - outlook.steps / 2;
     const double left = static_cast<double>(outlook.horizon - steps);
@@ -157,7 +162,9 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
     if (outlook.monitor && i + 1 == outlook.steps / 2) half = watched_lead();
   }
   std::string wrong;
-  if (!losses_a.empty()) wrong = objection(leads_of(losses_a, losses_b, start), outlook.horizon);
+  if (!losses_a.empty()) {
+    wrong = objection(leads_of(losses_a, losses_b, start, lowest), outlook.horizon, lowest >= 0.0);
+  }
   return wrong.empty() ? accepted(outlook.steps) : outcome(std::move(wrong));
 }
 

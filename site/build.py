@@ -331,8 +331,10 @@ class Site:
         index = [[page.url, page.title, page.section, [[head, anchor, text] for head, anchor, text in page.entries]] for page in order]
         (self.out / "search.js").write_text("window.symportSearch = " + json.dumps(index, ensure_ascii=False, separators=(",", ":")) + ";\n",
                                             encoding="utf-8")
-        for name in ("site.css", "site.js", "icon.svg"):
+        for name in ("site.js", "icon.svg"):
             shutil.copy(HERE / name, self.out / name)
+        sheets = [(folder / name).read_text(encoding="utf-8") for folder, name in ((ROOT / "web", "colors.css"), (HERE, "site.css"))]
+        (self.out / "site.css").write_text("".join(sheets), encoding="utf-8")
         self.write_font()
         if self.playground:
             shutil.copy(ROOT / PLAYGROUND, self.out / "playground.html")

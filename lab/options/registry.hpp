@@ -194,9 +194,6 @@ std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, 
 /// Where it steps on a test function.
 OptimizerPlace place_of(const TestFunction& function);
 
-/// The learning rate of an optimizer, by name, where none is given and `usual` is the problem's.
-LearningRate default_rate(const std::string& optimizer, const LearningRate& usual);
-
 /// The names of the searches that can work on this orbit.
 std::vector<std::string> fitting_searches(const Orbit& orbit);
 

@@ -11,8 +11,10 @@ bool finds_its_own_steps(const std::string& optimizer) {
 }
 
 RateSpec usual_rate_of(const std::string& optimizer, const LearningRate& of_the_problem) {
-  if (finds_its_own_steps(optimizer)) return {};
-  return {default_rate(optimizer, of_the_problem)};
+  const OptimizerEntry* entry = entry_named(optimizers(), optimizer);
+  if (entry == nullptr) return {of_the_problem};
+  if (!entry->plain) return {};
+  return {entry->rate ? LearningRate(*entry->rate) : of_the_problem};
 }
 
 }  // namespace symport::lab

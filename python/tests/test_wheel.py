@@ -58,6 +58,7 @@ def test_the_sdist_has_all_that_a_build_needs(root, tmp_path):
         "src/core/version.cpp",
         "include/symport/symport.hpp",
         "lab/CMakeLists.txt",
+        "web/colors.css",
         "web/report.css",
         "cmake/embed_web.cmake",
         "README.md",

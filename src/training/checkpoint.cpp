@@ -14,7 +14,7 @@ namespace symport {
 
 namespace {
 
-constexpr std::int64_t format_version = 3;
+constexpr std::int64_t format_version = 4;
 
 const Columns<TraceRow> row_columns{{"step", &TraceRow::step},
                                     {"epoch", &TraceRow::epoch},
@@ -90,7 +90,7 @@ void visit_scopes(const FieldReader& fields, std::vector<Certificate>& teleports
   }
 }
 
-/// Every field but the parameters and the optimizer's buffers, by name: written and read by the
+/// Every field but parameters and buffers, by name: written and read by the
 /// same list.
 template <class Fields, class Checkpoint>
 void visit_fields(Fields& fields, Checkpoint& c) {
@@ -123,23 +123,26 @@ void visit_fields(Fields& fields, Checkpoint& c) {
   fields.table("teleports", c.teleports, certificate_columns);
   fields.lines("teleports.reason", c.teleports, &Certificate::reason);
   visit_scopes(fields, c.teleports);
+  fields.flag("went_back", c.went_back);
 }
 
 template <Real Scalar>
-void write_buffers(FieldWriter& fields, const OptimizerState<Scalar>& state) {
+void write_buffers(FieldWriter& fields, const std::string& name,
+                   const OptimizerState<Scalar>& state) {
   std::string list;
   for (const StateBuffer<Scalar>& buffer : state.buffers) {
     list += fmt::format("{} {}\n", buffer.name, to_string(buffer.kind));
-    fields.vector("optimizer." + buffer.name, buffer.values);
+    fields.vector(name + "." + buffer.name, buffer.values);
   }
-  fields.text("optimizer", list);
+  fields.text(name, list);
 }
 
 template <Real Scalar>
-void read_buffers(const FieldReader& fields, Index parameters, OptimizerState<Scalar>& state) {
-  for (const std::string& line : fields.split_lines("optimizer")) {
+void read_buffers(const FieldReader& fields, const std::string& whole, Index parameters,
+                  OptimizerState<Scalar>& state) {
+  for (const std::string& line : fields.split_lines(whole)) {
     const auto refuse = [&] {
-      fields.fail("optimizer", fmt::format("'{}'", line), "lines of a new name and a kind");
+      fields.fail(whole, fmt::format("'{}'", line), "lines of a new name and a kind");
     };
     const std::size_t space = line.find(' ');
     const std::string name = line.substr(0, space);
@@ -151,11 +154,39 @@ void read_buffers(const FieldReader& fields, Index parameters, OptimizerState<Sc
       refuse();
     }
     VectorOf<Scalar>& values = state.buffers.back().values;
-    fields.vector("optimizer." + name, values);
+    const std::string array = whole + "." + name;
+    fields.vector(array, values);
     if (*kind != StateKind::scalar && values.size() % std::max<Index>(parameters, 1) != 0) {
-      fields.fail("optimizer." + name, fmt::format("{} numbers", values.size()),
+      fields.fail(array, fmt::format("{} numbers", values.size()),
                   fmt::format("a multiple of {}, one for each parameter", parameters));
     }
+  }
+}
+
+template <Real Scalar>
+void write_ways_back(FieldWriter& fields, const std::vector<WayBack<Scalar>>& ways) {
+  fields.count("ways_back", static_cast<Index>(ways.size()));
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const std::string name = fmt::format("ways_back.{}", i);
+    fields.count(name + ".teleport", ways[i].teleport);
+    fields.vector(name + ".w", ways[i].w);
+    fields.count(name + ".steps_since_reset", ways[i].optimizer.count);
+    write_buffers(fields, name + ".optimizer", ways[i].optimizer);
+  }
+}
+
+template <Real Scalar>
+void read_ways_back(const FieldReader& fields, std::vector<WayBack<Scalar>>& ways) {
+  Index count = 0;
+  fields.count("ways_back", count);
+  if (count > 2) fields.fail("ways_back", fmt::format("{}", count), "0, 1 or 2");
+  for (Index i = 0; i < count; ++i) {
+    const std::string name = fmt::format("ways_back.{}", i);
+    WayBack<Scalar>& back = ways.emplace_back();
+    fields.count(name + ".teleport", back.teleport);
+    fields.vector(name + ".w", back.w);
+    fields.count(name + ".steps_since_reset", back.optimizer.count);
+    read_buffers(fields, name + ".optimizer", back.w.size(), back.optimizer);
   }
 }
 
@@ -198,8 +229,9 @@ ArrayMap checkpoint_arrays(const Checkpoint<Scalar>& checkpoint) {
   FieldWriter fields(arrays);
   fields.count("format", format_version);
   fields.vector("w", checkpoint.w);
-  write_buffers(fields, checkpoint.optimizer);
+  write_buffers(fields, "optimizer", checkpoint.optimizer);
   visit_fields(fields, checkpoint);
+  write_ways_back(fields, checkpoint.ways_back);
   return arrays;
 }
 
@@ -209,8 +241,9 @@ Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::str
   const FieldReader fields(arrays, file);
   Checkpoint<Scalar> c;
   fields.vector("w", c.w);
-  read_buffers(fields, c.w.size(), c.optimizer);
+  read_buffers(fields, "optimizer", c.w.size(), c.optimizer);
   visit_fields(fields, c);
+  read_ways_back(fields, c.ways_back);
   c.trace.stride = std::max<Index>(c.trace.stride, 1);
   require_points(fields, c);
   return c;

@@ -21,9 +21,9 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   /// objective's dimension, the optimizer cannot work on it, or an option is out of range.
   FullBatchRun(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
                VectorOf<Scalar>& w, const TrainOptions<Scalar>& options)
-      : TrainingRun<Scalar>(
-            optimizer, checked(objective, w, options),
-            {RowUnit::step, options.seed, options.trace, options.watcher, options.checkpoints}),
+      : TrainingRun<Scalar>(optimizer, checked(objective, w, options),
+                            {RowUnit::step, options.seed, options.trace, options.watcher,
+                             options.checkpoints, options.teleport.rehearsal > 0}),
         objective_(objective),
         optimizer_(optimizer),
         options_(options),
@@ -48,7 +48,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   double rate() const { return rate_; }  ///< of the update that comes next
   /// Whether to teleport now: t is in K, and an update will follow.
   bool is_due(const Schedule& K) const {
-    if (at.step >= options_.max_steps || this->stopping()) return false;
+    if (at.step >= options_.max_steps || this->stopping() || !this->teleports()) return false;
     if (!K.automatic()) return K.contains(at.step);
     return this->probe_is_due(options_.max_steps) && leaves_something();
   }
@@ -121,6 +121,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     measure();
     at.evaluations += 1.0 + outcome.evaluations;
     rate_ = options_.learning_rate.at(++at.step);
+    while (!finite() && this->go_back()) {
+      measure();
+      at.evaluations += 1.0;
+    }
     const Index every = options_.checkpoints.every;
     const bool due = every > 0 && at.step % every == 0;
     if (due || this->stopping() || at.step >= options_.max_steps) {
@@ -144,6 +148,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
                             "a whole number >= 0");
     }
     return w;
+  }
+
+  bool finite() const {
+    return std::isfinite(loss_) && std::isfinite(static_cast<double>(gradient_.squaredNorm()));
   }
 
   /// Whether the plain steps that a probe costs would leave half of the loss, judging by the last:

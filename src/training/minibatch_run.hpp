@@ -24,9 +24,10 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   MinibatchRun(const BatchObjective<Scalar>& objective, const BatchSource<Scalar>& source,
                const Split& split, const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                const MinibatchOptions<Scalar>& options)
-      : TrainingRun<Scalar>(optimizer, checked(objective, split, optimizer, w, options),
-                            {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch,
-                             options.seed, true, options.watcher, options.checkpoints}),
+      : TrainingRun<Scalar>(
+            optimizer, checked(objective, split, optimizer, w, options),
+            {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch, options.seed, true,
+             options.watcher, options.checkpoints, options.teleport.rehearsal > 0}),
         objective_(objective),
         source_(source),
         split_(split),
@@ -99,9 +100,10 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     });
   }
 
-  /// Whether an automatic schedule tries a teleport before this update.
-  bool probes(const Schedule& K) const {
-    return K.automatic() && this->probe_is_due(options_.epochs * batches_.count());
+  /// Whether to teleport before this update: it is `scheduled`, or an automatic K tries one.
+  bool is_due(bool scheduled, const Schedule& K) const {
+    if (!this->teleports()) return false;
+    return scheduled || (K.automatic() && this->probe_is_due(options_.epochs * batches_.count()));
   }
   /// The plan as it is now: an automatic schedule asks a teleport to pay for itself.
   Teleportation<Scalar> now(const Teleportation<Scalar>& plan) const {
@@ -121,10 +123,12 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       this->watch(row);
     }
     step_batch_.bind(source_, samples);
-    double evaluations = 0.0;
-    batch_loss_ =
-        rule.minibatch_step(*step_batch_.objective, rate(), at.optimizer, w_, &evaluations);
-    at.evaluations += evaluations;
+    do {
+      double evaluations = 0.0;
+      batch_loss_ =
+          rule.minibatch_step(*step_batch_.objective, rate(), at.optimizer, w_, &evaluations);
+      at.evaluations += evaluations;
+    } while (!std::isfinite(batch_loss_) && this->go_back());
     at.epoch_loss += batch_loss_;
     ++at.step;
     ++at.batch;
@@ -154,7 +158,11 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     at.batch = 0;
     at.epoch_loss = 0.0;
     TraceRow row;
-    this->clock_.pause([&] { add_row(row = measured(running)); });
+    this->clock_.pause([&] {
+      row = measured(running);
+      while (!std::isfinite(row.loss) && this->go_back()) row = measured(running);
+      add_row(row);
+    });
     if (!std::isfinite(row.loss)) {
       this->end(RunStatus::diverged);
       return;

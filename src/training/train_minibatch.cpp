@@ -26,7 +26,7 @@ RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
     while (run.in_epoch()) {
       const Index i = run.at.batch;
       // i < B: w <- g.w on X_i
-      if ((scheduled && i < options.teleport_batches) || run.probes(plan.schedule)) {
+      if (run.is_due(scheduled && i < options.teleport_batches, plan.schedule)) {
         const auto samples = run.batches().batch(order, i, options.teleport_batch_size);
         run.teleport(samples, [&](const BatchObjective<Scalar>& on_batch) {
           return teleport_in_training<Scalar>(on_batch, optimizer, run.rate(), run.now(plan),

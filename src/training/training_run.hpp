@@ -38,6 +38,7 @@ class TrainingRun {
     bool trace = true;
     const StepWatcher& watcher;
     const Checkpointing<Scalar>& checkpoints;
+    bool safe = true;  ///< goes back to before a teleport rather than diverge
   };
 
   /// Throws InvalidArgument when there is a checkpoint to go on from that does not fit; w is then
@@ -85,6 +86,7 @@ class TrainingRun {
 
   bool resumed() const { return setting_.checkpoints.resume != nullptr; }
   bool stopping() const { return stopping_; }  ///< the watcher said so
+  bool teleports() const { return !at.went_back; }
   void end(RunStatus status) { end_ = status; }
 
   /// Tries a teleport: `attempt()` may move w, and returns the certificate. Says whether it did. An
@@ -93,6 +95,8 @@ class TrainingRun {
   bool teleport(const Attempt& attempt) {
     Vector before = point();
     const Random random_before = random;
+    std::optional<WayBack<Scalar>> here;
+    if (setting_.safe) here = {static_cast<Index>(at.teleports.size()), w_, at.optimizer};
     Certificate certificate;
     try {
       certificate = attempt();
@@ -113,7 +117,31 @@ class TrainingRun {
     }
     at.teleported = at.teleported || accepted;
     at.teleports.push_back(std::move(certificate));
+    if (accepted && here) {
+      if (at.ways_back.size() == 2) at.ways_back.pop_back();
+      at.ways_back.push_back(std::move(*here));
+    }
     return accepted;
+  }
+
+  /// To be called where the loss is no longer finite: takes the last teleport back or, where that
+  /// was done before, all of them. From then on the run makes plain steps only. False when there is
+  /// no teleport to blame.
+  bool go_back() {
+    if (at.ways_back.empty()) return false;
+    WayBack<Scalar> back = std::move(at.ways_back.back());
+    at.ways_back.pop_back();
+    at.went_back = true;
+    w_ = back.w;
+    at.optimizer = std::move(back.optimizer);
+    for (auto i = static_cast<std::size_t>(back.teleport); i < at.teleports.size(); ++i) {
+      Certificate& certificate = at.teleports[i];
+      if (!certificate.accepted) continue;
+      certificate.accepted = false;
+      certificate.reason =
+          fmt::format("taken back at step {}, where the loss was no longer finite", at.step);
+    }
+    return true;
   }
 
   /// The row of this moment, without what is measured.
@@ -190,6 +218,11 @@ class TrainingRun {
     require(same_buffers(from.optimizer, at.optimizer),
             "an optimizer's state of " + buffer_list(from.optimizer),
             buffer_list(at.optimizer) + ", as this optimizer has");
+    for (const WayBack<Scalar>& back : from.ways_back) {
+      require(back.w.size() == w_.size() && same_buffers(back.optimizer, at.optimizer) &&
+                  back.teleport < static_cast<Index>(from.teleports.size()),
+              "a way back that does not fit", "the parameters and the state of this run");
+    }
     require(from.trace.unit == setting_.unit,
             fmt::format("rows after each {}", to_string(from.trace.unit)),
             fmt::format("rows after each {}", to_string(setting_.unit)));

@@ -195,7 +195,7 @@ TEST(Resume, ACheckpointOfTheFirstFormatIsRefusedByName) {
   const Finished part = symport(run.resume());
   EXPECT_EQ(part.exit_code, 2);
   EXPECT_THAT(part.err, HasSubstr(checkpoint + ": found a checkpoint of format 1 (Symport 0.1), "
-                                               "allowed is format 3: start the run again"));
+                                               "allowed is format 4: start the run again"));
 }
 
 TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {

@@ -33,10 +33,14 @@ struct KfacOptions {
 /// every layer, with h its inputs (the row of ones included), delta = dL/dz for one sample, and
 /// delta~ the same with targets from the model:
 ///
-///   A <- e A + (1 - e) mean(h h'),   G <- e G + (1 - e) mean(delta~ delta~'),   e = min(1 - 1/t,
-///   decay) U = (G + sqrt(lambda)/pi I)^-1 mean(delta h') (A + pi sqrt(lambda) I)^-1 pi^2 = (tr A /
-///   order of A) / (tr G / order of G) v <- momentum v + nu U,   [W b] <- [W b] - eta v,   nu =
-///   min(1, sqrt(kappa / (eta^2 <U, dL/dW>)))
+///   A <- e A + (1 - e) mean(h h'),   G <- e G + (1 - e) mean(delta~ delta~'),
+///
+///   U = (G + sqrt(lambda)/pi I)^-1 mean(delta h') (A + pi sqrt(lambda) I)^-1,
+///
+///   v <- momentum v + nu U,   [W b] <- [W b] - eta v,
+///
+/// with e = min(1 - 1/t, decay), pi^2 = (tr A / order of A) / (tr G / order of G), and nu = min(1,
+/// sqrt(kappa / (eta^2 <U, dL/dW>))).
 ///
 /// A round trip is the input side alone: A of the batch itself, and no G. Here as there a mean over
 /// the samples is meant, whatever the reduction of the loss, so that eta has no unit: with lambda =

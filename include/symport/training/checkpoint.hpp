@@ -14,6 +14,14 @@
 
 namespace symport {
 
+/// Where a run stood before a teleport. It goes back there when its loss is no longer finite.
+template <Real Scalar>
+struct WayBack {
+  Index teleport = 0;  ///< how many were tried before
+  VectorOf<Scalar> w;
+  OptimizerState<Scalar> optimizer;
+};
+
 /// Where a run is between two updates: all that `train` (Algorithm 1) or `train_minibatch`
 /// (Algorithm 2) needs to continue as if it had never stopped. Batches are a function of seed and
 /// epoch, schedules of the step or epoch, so their position is that of the run.
@@ -34,6 +42,9 @@ struct Checkpoint {
   bool teleported = false;  ///< a teleport was accepted since the last row
   std::vector<Certificate> teleports;
   Trace trace;
+  /// To before the first teleport that stands, and to before the last; one where they are the same.
+  std::vector<WayBack<Scalar>> ways_back;
+  bool went_back = false;  ///< and does not teleport any more
 
   /// Algorithm 1: the loss one update earlier.
   double previous_loss = std::numeric_limits<double>::infinity();

@@ -2,7 +2,6 @@
 #include "lab/data/data_source.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 #include "symport/data/csv.hpp"
 
@@ -15,21 +14,6 @@ constexpr std::string_view idx_prefix = "idx:", csv_prefix = "csv:", npz_ending 
 bool names_a_file(const std::string& name) {
   std::error_code ignored;
   return name.ends_with(npz_ending) || std::filesystem::is_regular_file(name, ignored);
-}
-
-/// "; there are a, b, c": the names in the first line, whatever the others hold.
-std::string columns_of(const std::filesystem::path& file) {
-  constexpr std::size_t longest = 300;
-  std::ifstream in(file);
-  std::string line;
-  if (!std::getline(in, line)) return "";
-  if (line.ends_with('\r')) line.pop_back();
-  const bool plain =
-      std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (!plain || line.size() > longest) return "";
-  std::string names;
-  for (const char c : line) names += c == ',' ? std::string(", ") : std::string(1, c);
-  return "; there are " + names;
 }
 
 }  // namespace
@@ -170,20 +154,20 @@ SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& giv
   DataOptions options = given;
   if (source.entry)
     (source.entry->classes > 0 ? options.label = "class" : options.target = "target");
+  const std::vector<std::string> columns = csv_columns(path);
   if (!options.label && !options.target) {
     throw OptionError("label", fmt::format("missing; name the column of {} that holds the classes, "
                                            "or with --target the one that holds the numbers to "
-                                           "predict{}",
-                                           file, columns_of(path)));
+                                           "predict; there are {}",
+                                           file, join(columns)));
   }
-  const CsvTable table = read_csv(path, options.label.value_or(""));
-  const std::vector<std::string>& columns = table.columns;
   const std::string option = options.label ? "label" : "target";
   const std::string& column = options.label ? *options.label : *options.target;
   if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
     throw OptionError(option, fmt::format("found '{}', allowed is one of {}{}", column,
                                           join(columns), did_you_mean(column, columns)));
   }
+  const CsvTable table = read_csv(path, options.label.value_or(""));
   const SampleSet<> samples = options.label
                                   ? samples_from_csv(table, column, file, {}, options.class_names)
                                   : regression_from_csv(table, column, file);

@@ -212,7 +212,9 @@ RunStatus status_field(const json& object, const std::string& place) {
 /// The run directories at or below `root`.
 std::vector<fs::path> run_directories(const fs::path& root) {
   if (!fs::exists(root))
-    throw UsageError("DIR", fmt::format("found '{}', which does not exist", root.string()));
+    throw UsageError("DIR", fmt::format("{} does not exist; name the directory of a run (--out of "
+                                        "optimize, train, ...) or one that holds several",
+                                        root.string()));
   if (!fs::is_directory(root)) {
     throw UsageError("DIR", fmt::format("found '{}', which is not a directory", root.string()));
   }

@@ -149,14 +149,15 @@ const OptionTable<WeightsTeleportSpec>& weights_teleport_options() {
 }
 
 WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& spec,
-                                       const std::function<void(const std::string&)>& warn) {
+                                       const std::function<void(const std::string&)>& warn,
+                                       const std::function<void()>& watch) {
   if (spec.weights.empty()) {
     throw OptionError("weights", "missing, allowed is an .npz file with W1, W2, ...");
   }
   if (spec.batch.empty()) {
     throw OptionError("batch", "missing, allowed is an .npz file with X and y or Y");
   }
-  return teleport_arrays(spec, read_npz(spec.weights), read_npz(spec.batch), warn, [] {});
+  return teleport_arrays(spec, read_npz(spec.weights), read_npz(spec.batch), warn, watch);
 }
 
 WeightsTeleportResult teleport_arrays(const WeightsTeleportSpec& asked, const ArrayMap& weights,

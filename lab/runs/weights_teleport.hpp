@@ -45,11 +45,12 @@ struct WeightsTeleportResult {
   ArrayMap model{};  ///< the teleported weights by name, with activation and loss
 };
 
-/// Throws OptionError; an InvalidArgument names the file.
+/// `watch` is called between evaluations; what it throws ends the teleport. Throws OptionError; an
+/// InvalidArgument names the file.
 WeightsTeleportResult teleport_weights(const WeightsTeleportSpec& spec,
-                                       const std::function<void(const std::string&)>& warn);
-/// The same of arrays; `weights` and `batch` of the specification name them in messages. `watch` is
-/// called between evaluations; what it throws ends the teleport.
+                                       const std::function<void(const std::string&)>& warn,
+                                       const std::function<void()>& watch);
+/// The same of arrays; `weights` and `batch` of the specification name them in messages.
 WeightsTeleportResult teleport_arrays(const WeightsTeleportSpec& spec, const ArrayMap& weights,
                                       const ArrayMap& batch,
                                       const std::function<void(const std::string&)>& warn,

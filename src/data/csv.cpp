@@ -23,6 +23,16 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+/// Throws InvalidArgument where there is no such column.
+std::size_t column_named(const std::vector<std::string>& columns, const std::string& name,
+                         const std::string& file) {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  if (found != columns.end()) return static_cast<std::size_t>(found - columns.begin());
+  std::string names;
+  for (const std::string& column : columns) names += ", " + detail::quoted(column);
+  throw InvalidArgument(file, "no column " + detail::quoted(name), "one of " + names.substr(2));
+}
+
 class CsvParser {
  public:
   CsvParser(std::string_view text, const std::string& name, const std::string& label)
@@ -36,8 +46,7 @@ class CsvParser {
     table.columns = header();
     const std::size_t width = table.columns.size();
     std::vector<double> values;
-    const auto label = std::find(table.columns.begin(), table.columns.end(), label_);
-    const auto words = static_cast<std::size_t>(label - table.columns.begin());
+    const std::size_t words = label_.empty() ? width : column_named(table.columns, label_, name_);
     while (!rest_.empty()) {
       const std::vector<std::string_view> fields = next_line();
       if (fields.size() != width) {
@@ -61,11 +70,6 @@ class CsvParser {
     return table;
   }
 
- private:
-  [[noreturn]] void refuse(const std::string& found, const std::string& allowed) const {
-    throw InvalidArgument(name_ + ", line " + std::to_string(line_), found, allowed);
-  }
-
   std::vector<std::string> header() {
     if (rest_.empty()) throw InvalidArgument(name_, "an empty file", "a line of column names");
     std::vector<std::string> columns;
@@ -75,6 +79,15 @@ class CsvParser {
       }
       columns.emplace_back(column);
     }
+    const bool numbers = std::all_of(columns.begin(), columns.end(),
+                                     [](const std::string& name) { return parsed(name); });
+    if (numbers) refuse("numbers", "a line of column names above them");
+    for (const char separator : {';', '\t'}) {
+      if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
+        refuse(separator == ';' ? "columns separated by ';'" : "columns separated by tabs",
+               "columns separated by commas");
+      }
+    }
     std::vector<std::string> sorted = columns;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -82,6 +95,11 @@ class CsvParser {
       refuse("the column name " + detail::quoted(*twice) + " twice", "each name once");
     }
     return columns;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& found, const std::string& allowed) const {
+    throw InvalidArgument(name_ + ", line " + std::to_string(line_), found, allowed);
   }
 
   /// The fields of the next line, without their quotes and the spaces around them.
@@ -156,16 +174,11 @@ class CsvParser {
 
 /// Where the column is. Throws InvalidArgument where there is none, or nothing else.
 Index column_of(const CsvTable& table, const std::string& name, const std::string& file) {
-  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
-  if (found == table.columns.end()) {
-    std::string names;
-    for (const std::string& column : table.columns) names += ", " + detail::quoted(column);
-    throw InvalidArgument(file, "no column " + detail::quoted(name), "one of " + names.substr(2));
-  }
+  const std::size_t column = column_named(table.columns, name, file);
   if (table.columns.size() < 2) {
     throw InvalidArgument(file, "no column but " + detail::quoted(name), "at least one feature");
   }
-  return found - table.columns.begin();
+  return static_cast<Index>(column);
 }
 
 /// All columns but one, as features x samples.
@@ -223,6 +236,10 @@ CsvTable parse_csv(std::string_view text, const std::string& name, const std::st
 
 CsvTable read_csv(const std::filesystem::path& path, const std::string& label) {
   return parse_csv(detail::read_file(path), path.string(), label);
+}
+
+std::vector<std::string> csv_columns(const std::filesystem::path& path) {
+  return CsvParser(detail::read_file(path), path.string(), "").header();
 }
 
 SampleSet<> samples_from_csv(const CsvTable& table, const std::string& label,

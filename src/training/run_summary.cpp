@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "symport/core/counted.hpp"
 #include "symport/search/teleport_tally.hpp"
 
 namespace symport {
@@ -17,8 +18,8 @@ std::string time_text(double seconds) {
 
 /// "1000 steps", "12 epochs (360 steps)"
 std::string length_text(const RunSummary& run) {
-  if (run.trace.unit == RowUnit::step) return fmt::format("{} steps", run.steps);
-  return fmt::format("{} epochs ({} steps)", run.epochs, run.steps);
+  if (run.trace.unit == RowUnit::step) return counted(run.steps, "step");
+  return counted(run.epochs, "epoch") + " (" + counted(run.steps, "step") + ")";
 }
 
 /// "0.0945", "0.0945, 97.2 % correct"; empty without held-out samples.
@@ -45,7 +46,9 @@ std::string RunSummary::brief_report() const {
     text += ", validation loss " + held_out;
   }
   if (!teleports.empty()) {
-    text += fmt::format(", {} teleports ({} accepted)", teleports.size(), accepted_teleports());
+    text +=
+        fmt::format(", {} ({} accepted)", counted(static_cast<Index>(teleports.size()), "teleport"),
+                    accepted_teleports());
     const auto scope = TeleportTally(teleports).narrowest_scope;
     if (scope && scope->data != Scope::Data::all) text += ", the loss kept " + scope->text();
   }

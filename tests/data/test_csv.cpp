@@ -93,7 +93,10 @@ TEST(Csv, RefusesEverythingElseByFileAndLine) {
       {"a,b\n1,1 2\n", "found \"1 2\""},
       {"a,b\n1,+-2\n", "found \"+-2\""},
       {"a,b\n1,++2\n", "found \"++2\""},
-      {"a;b\n1;2\n", "line 2: found \"1;2\""},
+      {"a;b\n1;2\n",
+       "line 1: found columns separated by ';', allowed is columns separated by commas"},
+      {"a\tb\n1\t2\n", "line 1: found columns separated by tabs"},
+      {"1,2\n3,4\n", "line 1: found numbers, allowed is a line of column names above them"},
       {"a,b\n1,2\xc2\xa0\n", "found \"2\\xc2\\xa0\""},
       {"a,a\n1,2\n", "line 1: found the column name \"a\" twice"},
       {"a,\n1,2\n", "line 1: found no name for column 2"},
@@ -105,6 +108,8 @@ TEST(Csv, RefusesEverythingElseByFileAndLine) {
   for (const auto& [text, says] : cases) {
     EXPECT_THAT(refusal([&] { parse_csv(text, "t.csv"); }), HasSubstr(says)) << text;
   }
+  EXPECT_THAT(refusal([] { parse_csv("a,species\n1,setosa\n", "t.csv", "Species"); }),
+              HasSubstr("found no column \"Species\", allowed is one of \"a\", \"species\""));
   const std::string zero("a,b\n1,2\0\n", 9);
   EXPECT_THAT(refusal([&] { parse_csv(zero, "t.csv"); }), HasSubstr("\"2\\x00\""));
 }

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdio>
+
 #include "support/networks.hpp"
 #include "support/symmetries.hpp"
 #include "symport/symmetries/general_linear.hpp"
@@ -217,7 +219,19 @@ TEST(CheckSymmetry, FindsASymmetryOfAnotherObjective) {
   const auto verdict =
       testing::check_symmetry(ellipse_rotation(5.0), Ellipse(4.0), Vector{{1.0, 1.0}}, random);
   EXPECT_FALSE(verdict);
-  EXPECT_THAT(verdict.detail, HasSubstr("invariance"));
+  // By how much at an element of usual size: a tiny one would be off by 1e-9.
+  double error = 0.0;
+  ASSERT_EQ(std::sscanf(verdict.detail.c_str(), "SO(2): invariance is off by %lf", &error), 1)
+      << verdict.detail;
+  EXPECT_GT(error, 1e-3);
+}
+
+TEST(CheckSymmetry, SaysWhereThereIsNothingToCompare) {
+  Random random(66);
+  const auto verdict =
+      testing::check_symmetry(ellipse_rotation(5.0), Ellipse(5.0), Vector{{0.0, 0.0}}, random);
+  EXPECT_FALSE(verdict);
+  EXPECT_THAT(verdict.detail, HasSubstr("choose another point"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EverySymmetry, ::testing::ValuesIn(testing::symmetry_table()),

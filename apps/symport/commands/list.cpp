@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/output_options.hpp"
@@ -34,6 +35,7 @@ std::vector<Section> sections() {
     std::string summary = entry.summary;
     std::vector<std::string> defaults;
     for (const Parameter& parameter : entry.parameters) {
+      if (std::isnan(parameter.value)) break;  // that one and what follows may be left out
       defaults.push_back(fmt::format("{}", parameter.value));
     }
     if (!defaults.empty()) summary += fmt::format(" (default :{})", join(defaults, ","));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "commands/texts.hpp"
+#include "symport/core/counted.hpp"
 #include "terminal/text_table.hpp"
 
 namespace symport::cli {
@@ -18,14 +19,14 @@ constexpr std::size_t teleports_shown = 20;
 std::string status_text(const RunSummary& summary, bool low_enough) {
   switch (summary.status) {
     case RunStatus::step_limit:
-      return fmt::format("all {} steps made", summary.steps);
+      return fmt::format("all {} made", counted(summary.steps, "step"));
     case RunStatus::converged:
-      return fmt::format("converged after {} steps: {}", summary.steps,
-                         low_enough ? "the loss is below --stop-at" : "nothing left to gain");
+      return fmt::format("converged after {}: {}", counted(summary.steps, "step"),
+                         low_enough ? "the loss is below --stop-at" : "no step lowers it any more");
     case RunStatus::diverged:
       return fmt::format("diverged at step {}", summary.steps);
     case RunStatus::interrupted:
-      return fmt::format("interrupted after {} steps", summary.steps);
+      return "interrupted after " + counted(summary.steps, "step");
   }
   return {};
 }

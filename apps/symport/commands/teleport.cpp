@@ -11,6 +11,7 @@
 #include "lab/text/json_forms.hpp"
 #include "symport/data/npz.hpp"
 #include "terminal/interruption.hpp"
+#include "terminal/progress.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -84,8 +85,16 @@ int run_teleport(const Arguments& arguments) {
   if (arguments.has("scales")) throw OptionError("scales", "needs --gauge");
   const WeightsTeleportSpec spec = weights_teleport_options().read(arguments);
   const std::string file = output_file(options, "V.npz");
-  const WeightsTeleportResult result = teleport_weights(
-      spec, [](const std::string& text) { print_error("symport teleport: " + text + "\n"); });
+  WeightsTeleportResult result;
+  {
+    Progress progress({.shown = options.shows_progress()});
+    const auto line = [&] {
+      return fmt::format("searching the orbit, {:.0f} s", progress.seconds());
+    };
+    result = teleport_weights(
+        spec, [&](const std::string& text) { progress.message("symport teleport: " + text); },
+        [&] { progress.update(line); });
+  }
   const Certificate& certificate = result.certificate;
   const GracefulStop graceful;  // the file that follows is written whole
   if (certificate.accepted) write_npz(file, result.model, {.existing = options.existing()});
@@ -120,7 +129,8 @@ std::vector<Option> teleport_command_options() {
   }
   return joined({weights_teleport_options().options(), more,
                  output_flags({{"out", "where the teleported weights go", "FILE"},
-                               {"force", "let --out replace a file"}})});
+                               {"force", "let --out replace a file"},
+                               "no-progress"})});
 }
 
 }  // namespace

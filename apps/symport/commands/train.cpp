@@ -12,6 +12,7 @@
 #include "lab/report/run_report.hpp"
 #include "lab/runs/run_writer.hpp"
 #include "lab/text/parse_numbers.hpp"
+#include "symport/core/counted.hpp"
 #include "terminal/interruption.hpp"
 #include "terminal/progress.hpp"
 
@@ -166,7 +167,7 @@ int report_end(const NetworkResult& result, const RunDirectory* directory) {
   }
   if (summary.status == RunStatus::interrupted) {
     print_error(
-        fmt::format("symport train: interrupted after {} steps; {}\n", summary.steps,
+        fmt::format("symport train: interrupted after {}; {}\n", counted(summary.steps, "step"),
                     directory ? "to resume it: symport train --resume " + directory->path().string()
                               : "nothing is kept without --out DIR"));
     return exit_interrupted;

@@ -8,6 +8,7 @@
 #include "lab/runs/run_writer.hpp"
 #include "lab/text/scope_sentence.hpp"
 #include "lab/text/suggestion.hpp"
+#include "symport/core/counted.hpp"
 #include "symport/search/teleport_tally.hpp"
 #include "terminal/text_table.hpp"
 
@@ -82,9 +83,9 @@ std::string train_text(const NetworkResult& result, const Style& style) {
   if (tally.total() == 0) {
     return text + (result.spec.teleport.automatic() ? no_probe_text() + "\n" : "");
   }
-  text += fmt::format("\n{} teleports ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
-                      tally.total(), *result.spec.how.symmetry, tally.accepted, tally.largest_drift,
-                      result.loss_invariant ? "" : " (not loss-invariant)");
+  text += fmt::format("\n{} ({}), {} accepted, largest drift of the loss {:.3g}{}\n",
+                      counted(tally.total(), "teleport"), *result.spec.how.symmetry, tally.accepted,
+                      tally.largest_drift, result.loss_invariant ? "" : " (not loss-invariant)");
   if (tally.accepted > 0) text += scope_sentence(tally) + "\n";
   if (tally.at_rounding_level > 0) {
     text += fmt::format("{} with the loss at rounding level; largest relative change {:.3g}\n",

@@ -24,11 +24,16 @@ struct CsvTable {
 ///
 /// The fields of the column `label`, if one is named, may be words.
 ///
-/// Throws InvalidArgument, naming file, line and column, on anything else: missing or extra fields,
-/// text, nan and inf, repeated or empty names, blank lines, no data.
+/// Throws InvalidArgument, naming file, line and column, on anything else: no such column, missing
+/// or extra fields, text, nan and inf, repeated or empty names, numbers instead of names, other
+/// separators, blank lines, no data.
 CsvTable read_csv(const std::filesystem::path& path, const std::string& label = "");
 /// The same from text; `name` stands for it in messages.
 CsvTable parse_csv(std::string_view text, const std::string& name, const std::string& label = "");
+
+/// The names in the first line, whatever the others hold. Throws InvalidArgument as `read_csv`
+/// does.
+std::vector<std::string> csv_columns(const std::filesystem::path& path);
 
 /// The column `label` becomes the classes, all others the features in their order. The classes are
 /// integers >= 0, below `range.count` when that is given; or words, of which class k is the k-th in

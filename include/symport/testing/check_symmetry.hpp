@@ -13,6 +13,7 @@ struct CheckSymmetryOptions {
 };
 
 /// Checks the laws of any symmetry at w. Stops at the first failure and reports it with numbers.
+/// Errors are relative, so neither the loss nor its gradient may be zero at w.
 ///
 /// For its group, where it has explicit elements (MatrixSymmetry, SlotSymmetry):
 ///   identity      act(1, w) = w

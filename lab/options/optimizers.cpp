@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "lab/options/registry.hpp"
+#include "symport/objectives/matrix_completion.hpp"
+#include "symport/objectives/matrix_factorization.hpp"
+#include "symport/optimizers/adagrad.hpp"
+#include "symport/optimizers/adam.hpp"
+#include "symport/optimizers/adamw.hpp"
+#include "symport/optimizers/curvature_descent.hpp"
+#include "symport/optimizers/g_sgd.hpp"
+#include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/kfac.hpp"
+#include "symport/optimizers/lbfgs.hpp"
+#include "symport/optimizers/levenberg_marquardt.hpp"
+#include "symport/optimizers/line_search_descent.hpp"
+#include "symport/optimizers/momentum.hpp"
+#include "symport/optimizers/natural_gradient.hpp"
+#include "symport/optimizers/nesterov.hpp"
+#include "symport/optimizers/newton.hpp"
+#include "symport/optimizers/path_sgd.hpp"
+#include "symport/optimizers/prodigy.hpp"
+#include "symport/optimizers/rmsprop.hpp"
+#include "symport/optimizers/scaled_gd.hpp"
+#include "symport/optimizers/shampoo.hpp"
+
+namespace symport::lab {
+
+namespace {
+
+/// Of a type without options.
+template <template <Real> class Type>
+OptimizerFactory optimizer() {
+  return {[](const auto&) { return std::make_unique<Type<double>>(); },
+          [](const auto&) { return std::make_unique<Type<float>>(); }};
+}
+
+/// The parameters as blocks; one vector where nothing else is known.
+ParameterLayout layout_of(const OptimizerPlace& place) {
+  return place.layout ? *place.layout : ParameterLayout().add("w", place.parameters);
+}
+
+/// Of a type that asks for the blocks of the parameters.
+template <template <Real> class Type>
+OptimizerFactory block_optimizer() {
+  return {[](const auto& place) { return std::make_unique<Type<double>>(layout_of(place)); },
+          [](const auto& place) { return std::make_unique<Type<float>>(layout_of(place)); }};
+}
+
+/// Of a type that asks for the layers of a network.
+template <template <Real> class Type>
+OptimizerFactory network_optimizer() {
+  const auto network = [](const OptimizerPlace& place) -> const Mlp& {
+    if (place.network) return *place.network;
+    throw InvalidArgument("optimizer", "one for the layers of a network",
+                          "another one for this function; symport train trains networks");
+  };
+  return {[=](const auto& place) { return std::make_unique<Type<double>>(network(place)); },
+          [=](const auto& place) { return std::make_unique<Type<float>>(network(place)); }};
+}
+
+}  // namespace
+
+const std::vector<OptimizerEntry>& optimizers() {
+  static const std::vector<OptimizerEntry> entries{
+      {"gd",
+       "gradient descent (sgd is the same name for mini-batches); with --lr auto the curvature "
+       "step J/Phi with backtracking",
+       optimizer<GradientDescent>(),
+       optimizer<CurvatureDescent>(),
+       {"sgd"}},
+      {"momentum", "heavy ball", optimizer<Momentum>()},
+      {"nesterov", "Nesterov momentum", optimizer<Nesterov>()},
+      {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad>()},
+      {"rmsprop", "RMSprop", optimizer<RmsProp>()},
+      {"adam", "Adam (Kingma and Ba, 2015)", optimizer<Adam>()},
+      {"adamw", "Adam with decoupled weight decay", optimizer<AdamW>()},
+      {"prodigy",
+       "Prodigy (Mishchenko and Defazio, 2023): Adam that finds its own step length; --lr, 1 by "
+       "default, multiplies it",
+       optimizer<Prodigy>(),
+       {},
+       {},
+       1.0},
+      {"shampoo",
+       "Shampoo (Gupta et al., 2018) with the step length of gradient descent and momentum: --lr "
+       "as for momentum",
+       block_optimizer<Shampoo>()},
+      {"kfac",
+       "K-FAC (Martens and Grosse, 2015): natural gradient of networks by layers; --lr has no unit",
+       network_optimizer<Kfac>(),
+       {},
+       {},
+       0.01},
+      {"path_sgd",
+       "Path-SGD (Neyshabur et al., 2015): independent of the scale of hidden units; relu, "
+       "leaky_relu, linear",
+       network_optimizer<PathSgd>()},
+      {"g_sgd",
+       "G-SGD (Meng et al., 2019): gradient descent on products of weights along paths; relu, "
+       "leaky_relu, linear, no biases",
+       network_optimizer<Gsgd>()},
+      {"newton", "damped Newton's method, for small problems (--lr 1 is the full step)",
+       optimizer<Newton>()},
+      {"line_search", "gradient descent to the minimum along every gradient; full batches, no --lr",
+       OptimizerFactory{}, optimizer<LineSearchDescent>()},
+      {"lbfgs",
+       "L-BFGS with a strong Wolfe line search (Liu and Nocedal, 1989); full batches, no --lr",
+       OptimizerFactory{}, optimizer<Lbfgs>()},
+      {"lm",
+       "Levenberg-Marquardt, for sums of squares with at most a few thousand parameters or "
+       "targets; full batches, no --lr",
+       OptimizerFactory{}, optimizer<LevenbergMarquardt>()},
+      {"natural_gradient",
+       "exact natural gradient (Amari, 1998), for networks of that size with any loss; full "
+       "batches, no --lr",
+       OptimizerFactory{}, optimizer<NaturalGradient>()},
+      {"scaled_gd",
+       "ScaledGD (Tong, Ma and Chi, 2021); factorization only",
+       optimizer<ScaledGd>(),
+       {},
+       {},
+       ScaledGd<double>::usual_rate},
+  };
+  return entries;
+}
+
+template <Real Scalar>
+std::unique_ptr<BasicOptimizer<Scalar>> make_optimizer(const std::string& name, bool automatic,
+                                                       const OptimizerPlace& place) {
+  const OptimizerEntry& entry = for_option(
+      "optimizer", [&]() -> auto& { return find_entry(optimizers(), name); });
+  if (automatic && !entry.automatic) {
+    throw OptionError("lr", fmt::format("found 'auto', allowed with the optimizer {} is a rate; "
+                                        "auto needs --optimizer gd",
+                                        name));
+  }
+  if (!automatic && !entry.plain) {
+    throw OptionError("lr", fmt::format("the optimizer {} finds its own steps: leave it out (or "
+                                        "say auto)",
+                                        entry.name));
+  }
+  return for_option("optimizer", [&] {
+    auto made = (automatic ? entry.automatic : entry.plain).template make<Scalar>(place);
+    made->init(place.parameters);
+    return made;
+  });
+}
+
+template std::unique_ptr<BasicOptimizer<float>> make_optimizer(const std::string&, bool,
+                                                               const OptimizerPlace&);
+template std::unique_ptr<BasicOptimizer<double>> make_optimizer(const std::string&, bool,
+                                                                const OptimizerPlace&);
+
+OptimizerPlace place_of(const TestFunction& function) {
+  const auto* completion = dynamic_cast<const MatrixCompletion*>(&function);
+  const auto* factorization =
+      completion ? &completion->full() : dynamic_cast<const MatrixFactorization*>(&function);
+  return factorization ? OptimizerPlace(factorization->layout())
+                       : OptimizerPlace(function.dimension());
+}
+
+}  // namespace symport::lab

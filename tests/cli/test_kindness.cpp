@@ -335,8 +335,13 @@ TEST(Kindness, AFormulaCanBeOptimizedAndTeleported) {
        "this is not a symmetry of your loss");
   says({"optimize", "x1^2", "--teleport", "0", "--start", "1"}, "--symmetry: missing");
   says({"optimize", "x1^2"}, "--start: missing");
+  says({"optimize", "x^2 + y^2"}, "a formula in x1, x2, ..., such as x1^2 + x2^2");
   says({"optimize", "x1^2 +", "--start", "1"}, "FUNCTION: column 7: found the end");
   says({"optimize", "booth", "--symmetry", "rotation"}, "booth has its own");
+}
+
+TEST(Kindness, ListsNoDefaultThatIsNone) {
+  EXPECT_THAT(symport({"list"}).out, HasSubstr("(default :8,6,3)"));
 }
 
 TEST(Kindness, EveryFlagIsCompletedAndInTheManual) {

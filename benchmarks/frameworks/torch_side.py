@@ -8,10 +8,12 @@ no second derivatives by torch.autograd).
 
 from __future__ import annotations
 
+import ctypes
 import math
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,6 +22,10 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, leaky_relu
 
 Weights = list[Tensor]
+
+# Compiled code uses functions of this library without naming it: where torch.compile finds its
+# files of an earlier run, nothing else has made them known by then.
+ctypes.CDLL(str(Path(torch.__path__[0]) / "lib" / "libtorch_cpu.so"), mode=ctypes.RTLD_GLOBAL)
 
 
 class Problem:

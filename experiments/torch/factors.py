@@ -106,6 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
     parser.add_argument("--tasks", nargs="+", default=list(STEPS), choices=list(STEPS))
+    parser.add_argument("--methods", nargs="+", default=list(harness.METHODS))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     with arguments.out.open("w", newline="") as file:
@@ -115,17 +116,22 @@ def main() -> None:
         table.writerow(("task", "method", "rate", "seed", "cpu_seconds", "step", "relative_loss"))
         for task in arguments.tasks:
             for method, rates in RATES[task].items():
+                if method not in arguments.methods:
+                    continue
                 best = {}
-                for rate in rates:
+
+                def worst(rate: float, task: str = task, method: str = method, best=best) -> float:
                     best[rate] = [losses(task, method, rate, s, STEPS[task]) for s in harness.SEEDS]
-                rate = min(best, key=lambda r: max(found[-1] for found, _ in best[r]))
+                    return max(found[-1] for found, _ in best[rate])
+
+                rate = harness.best_rate(rates, worst)
                 for seed, (found, seconds) in zip(harness.SEEDS, best[rate], strict=True):
                     for step in (20, 50, 100, STEPS[task]):
                         value = found[step] if len(found) > step else math.inf
                         row = (task, method, rate, seed, f"{seconds:.2f}", step, f"{value:.3g}")
                         table.writerow(row)
                 file.flush()
-                scores = {r: f"{max(found[-1] for found, _ in best[r]):.2g}" for r in rates}
+                scores = {r: f"{max(found[-1] for found, _ in best[r]):.2g}" for r in sorted(best)}
                 print(f"{task} {method:22} worst seed by rate: {scores}", flush=True)
 
 

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 EPOCHS = 3  # of 100 steps
 STEPS_PER_EPOCH, CONTEXT, SEQUENCES, WIDTH, HEADS = 100, 64, 16, 64, 4
 RATES = {
+    "sgd": (0.2, 0.5, 1.0, 2.0),
     "momentum": (0.05, 0.1, 0.2, 0.5),
     "adamw": (5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2),
     "round trip + sgd": (0.1, 0.2, 0.5, 1.0),

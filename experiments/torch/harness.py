@@ -17,6 +17,7 @@ import platform
 import shlex
 import sys
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,33 @@ def run(task: Any, method: str, rate: float, seed: int, epochs: int, arguments: 
     return rows
 
 
+def best_rate(rates: Iterable[float], score: Callable[[float], float]) -> float:
+    """The rate with the lowest score. A grid whose best rate is at its end is continued by rates of
+    the series 1, 2, 5, 10, until the best one has a worse one on either side."""
+    scores: dict[float, float] = {}
+    queue = sorted(rates)
+    while queue:
+        for rate in queue:
+            value = score(rate)
+            scores[rate] = value if math.isfinite(value) else math.inf
+        best = min(scores, key=lambda rate: scores[rate])
+        queue = []
+        if scores[best] < math.inf:
+            queue = [next_rate(best, up) for up in (False, True)]
+            low, high = min(scores), max(scores)
+            queue = [r for r in queue if r < low * 0.99 or r > high * 1.01]
+    return best
+
+
+def next_rate(rate: float, up: bool) -> float:
+    """The neighbour of a rate in the series 1, 2, 5, 10."""
+    exponent = math.floor(math.log10(rate))
+    series = [float(f"{m}e{e}") for e in range(exponent - 1, exponent + 2) for m in (1, 2, 5)]
+    if up:
+        return min(r for r in series if r > rate * 1.01)
+    return max(r for r in series if r < rate * 0.99)
+
+
 def main(task: Any, add_arguments: Any = None) -> None:
     parser = argparse.ArgumentParser(description=task.__doc__)
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
@@ -124,18 +152,17 @@ def main(task: Any, add_arguments: Any = None) -> None:
         table = csv.DictWriter(file, ("part", *FIELDS), lineterminator="\n")
         table.writeheader()
         for method in arguments.methods:
-            best = (math.inf, 0.0)
-            rates = arguments.rates or task.RATES[method]
-            for rate in rates if len(rates) > 1 else []:
+
+            def score(rate: float, method: str = method) -> float:
                 epochs = arguments.tuning_epochs or arguments.epochs
                 arguments.tuning = True
                 rows = run(task, method, rate, TUNING_SEED, epochs, arguments)
                 arguments.tuning = False
                 write(table, file, "tuning", rows)
-                score = rows[-1]["validation"]
-                if math.isfinite(score):
-                    best = min(best, (score, rate))
-            rate = best[1] if len(rates) > 1 else rates[0]
+                return rows[-1]["validation"]
+
+            rates = arguments.rates or task.RATES[method]
+            rate = best_rate(rates, score) if len(rates) > 1 else rates[0]
             for seed in arguments.seeds:
                 rows = run(task, method, rate, seed, arguments.epochs, arguments)
                 write(table, file, "judging", rows)

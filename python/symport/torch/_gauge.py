@@ -86,9 +86,10 @@ def damped_inverses(
         damping = diagonal.sum(-1).mul_(A.new_tensor(factors))
         damping.masked_fill_(damping == 0, 1e30)
         diagonal.add_(damping[:, None])
-        L, info = torch.linalg.cholesky_ex(A)
+        # On the CPU the upper factor takes less time to find and to invert than the lower one.
+        U, info = torch.linalg.cholesky_ex(A, upper=True)
         failed = [any(part) for part in _split(info.tolist(), counts)]
-        inverses = torch.cholesky_inverse(L).split(counts)
+        inverses = torch.cholesky_inverse(U, upper=True).split(counts)
         for i, bad, inverse, value in zip(
             members, failed, inverses, damping.split(counts), strict=True
         ):

@@ -236,7 +236,9 @@ def classification(model: Any, samples: int, tuning_samples: int | None = None) 
         count = arguments.samples
         if arguments.tuning and tuning_samples is not None:
             count = min(count, tuning_samples)
-        return Classification(model(), images(arguments.data, count), seed, arguments.batch)
+        evaluated = 2000 if arguments.tuning else 10000
+        data = images(arguments.data, count)
+        return Classification(model(), data, seed, arguments.batch, evaluated)
 
     return add_arguments, start
 
@@ -246,8 +248,11 @@ class Classification:
 
     shape = (-1, 1, 28, 28)
 
-    def __init__(self, model: torch.nn.Module, images: Images, seed: int, batch: int):
+    def __init__(
+        self, model: torch.nn.Module, images: Images, seed: int, batch: int, evaluated: int
+    ):
         self.model, self.images, self.seed, self.batch = model, images, seed, batch
+        self.evaluated = evaluated
 
     def batches(self, epoch: int) -> Any:
         generator = torch.Generator().manual_seed(1000 * self.seed + epoch)
@@ -263,13 +268,16 @@ class Classification:
         return 1.0
 
     def evaluate(self) -> tuple[float, float, float]:
-        """Training loss on the first 10,000 images, validation loss and accuracy."""
-        train, _ = self._measure(self.images.x[:10000], self.images.y[:10000])
-        return train, *self._measure(*self.images.validation)
+        """Training loss, validation loss and accuracy, of the first images of either kind: 10,000,
+        or 2,000 while rates are chosen."""
+        n = self.evaluated
+        train, _ = self._measure(self.images.x[:n], self.images.y[:n])
+        x, y = self.images.validation
+        return train, *self._measure(x[:n], y[:n])
 
     def _measure(self, x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
         loss, right = 0.0, 0
-        for images, labels in zip(x.split(1000), y.split(1000), strict=True):
+        for images, labels in zip(x.split(200), y.split(200), strict=True):
             outputs = self.model(images.view(self.shape))
             loss += torch.nn.functional.cross_entropy(outputs, labels, reduction="sum").item()
             right += (outputs.argmax(1) == labels).sum().item()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """784-512-512-10, LeakyReLU(0.1), on MNIST in mini-batches of 100 at constant rates.
 
-Rates are chosen after one epoch of 20,000 images.
+Rates are chosen after one epoch of 10,000 images.
 """
 
 import sys
@@ -32,7 +32,7 @@ def model():
     )
 
 
-add_arguments, start = harness.classification(model, samples=50000, tuning_samples=20000)
+add_arguments, start = harness.classification(model, samples=50000, tuning_samples=10000)
 
 if __name__ == "__main__":
     harness.main(sys.modules[__name__], add_arguments)

@@ -46,9 +46,11 @@ export class Engine {
     };
     const imports = {};
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
-      // Of WASI's other functions none is needed; what else is missing was left out of the module.
+      // Of WASI's other functions none is needed, and no file exists (ENOENT). What else is missing
+      // was left out of the module.
       const absent = from.startsWith("wasi") || name.startsWith("emscripten") ? () => 0
-        : () => { throw new Error(`${name} is not part of the playground`); };
+        : name.startsWith("__syscall") ? () => -44
+          : () => { throw new Error(`${name} is not part of the playground`); };
       (imports[from] ??= {})[name] = known[name] ?? absent;
     }
     this.#exports = new WebAssembly.Instance(module, imports).exports;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The third tab: |Y - UV|^2 with a condition number to choose, minimised in three ways.
+// The third tab: |Y - UV|^2 with a condition number to choose, minimised by three methods.
 import { Chart } from "./chart.js";
 import { Latest } from "./computer.js";
 import { fillTable, keyOf, numberText, statusText } from "./rows.js";
@@ -14,14 +14,15 @@ const methods = [
 export class FactorsTab {
   name = "factors";
   #form;
-  #latest;
+  #latest;  // one for each method: the quick ones do not wait for the others
   #changed;
   #chart;
-  #runs = null;
+  #problems = [];
+  #runs = [];  // with the words that they are of
 
   constructor(panel, computers, changed) {
     this.#form = panel.querySelector("form");
-    this.#latest = new Latest(computers[0], 3000);
+    this.#latest = computers.map((computer) => new Latest(computer, 3000));
     this.#changed = changed;
     this.#chart = new Chart(panel.querySelector("#factor-loss"), {
       xLabel: "step", yLabel: "|Y − UV|²", logarithmic: true, width: 820, height: 430 });
@@ -65,33 +66,41 @@ export class FactorsTab {
 
   refresh() {
     const words = this.#words();
-    const problem = this.#form.querySelector(".problem");
-    this.#latest.ask("several", { runs: methods.map(({ id }) => words[id]) }, (runs) => {
-      problem.hidden = true;
-      this.#runs = runs;
+    const all = JSON.stringify(words);
+    methods.forEach(({ id }, i) => this.#latest[i].ask("optimize", { words: words[id] }, (run) => {
+      this.#tell(i, "");
+      this.#runs[i] = { ...run, all };
       this.#draw();
-    }, (error) => {
-      problem.textContent = error.message;
-      problem.hidden = false;
-    });
+    }, (error) => this.#tell(i, error.message)));
   }
 
+  #tell(i, problem) {
+    this.#problems[i] = problem;
+    const element = this.#form.querySelector(".problem");
+    element.textContent = [...new Set(this.#problems.filter(Boolean))].join("\n");
+    element.hidden = element.textContent === "";
+  }
+
+  /** Runs that are under way are shown as they were with the last settings. */
   #draw() {
-    this.#chart.show(methods.map(({ name, colour }, i) => ({
-      name, colour, x: this.#runs[i].trace.step, y: this.#runs[i].trace.loss,
-    })), { ceiling: 100 * this.#runs[0].trace.loss[0] });
+    const shown = methods.map((method, i) => ({ ...method, run: this.#runs[i] })).filter(({ run }) => run);
+    this.#chart.show(shown.map(({ name, colour, run }) => ({
+      name, colour, x: run.trace.step, y: run.trace.loss,
+    })), { ceiling: 100 * shown[0].run.trace.loss[0] });
     const body = document.querySelector("#factor-results");
-    fillTable(body, methods.map(({ name, colour }, i) => {
-      const { end, trace, conditions } = this.#runs[i];
+    fillTable(body, shown.map(({ name, colour, run: { end, trace, conditions } }) => {
       const first = trace.loss.findIndex((loss) => loss < 1e-8);
       return [keyOf(colour, name), numberText(end.loss), first < 0 ? "\u2013" : trace.step[first],
               Math.round(end.evaluations),
               conditions.length ? `${numberText(conditions[2])}, ${numberText(conditions[3])}` : "",
               statusText(end)];
     }));
-    body.dataset.losses = JSON.stringify(this.#runs.map((run) => run.end.loss));
-    const [u, v] = this.#runs[0].conditions;
-    document.querySelector("#factor-summary").textContent = this.#runs[0].conditions.length
+    // For tests: once all are of the same settings.
+    const complete = shown.length === methods.length && shown.every(({ run }) => run.all === shown[0].run.all);
+    if (complete) body.dataset.losses = JSON.stringify(shown.map(({ run }) => run.end.loss));
+    else delete body.dataset.losses;
+    const [u, v] = shown[0].run.conditions;
+    document.querySelector("#factor-summary").textContent = shown[0].run.conditions.length
       ? `At the start UᵀU has the condition number ${numberText(u)}, VVᵀ ${numberText(v)}.` : "";
   }
 }

@@ -20,7 +20,7 @@ constexpr std::size_t level_count = 14;
 /// How far an orbit that is not closed is followed, to both sides.
 constexpr double orbit_reach = 2.5;
 
-lab::FunctionRun resolved(const std::vector<std::string>& words) {
+lab::FunctionRun function_run_of(const std::vector<std::string>& words) {
   const lab::Arguments arguments = arguments_of(words, lab::function_run_options().options());
   return arguments.explained(
       [&] { return lab::resolve(lab::function_run_options().read(arguments)); });
@@ -45,7 +45,7 @@ double floor_of(const TestFunction& function, const Grid& grid) {
 }  // namespace
 
 FunctionPlay::FunctionPlay(const std::vector<std::string>& words)
-    : run_(resolved(words)), x_(run_.start()) {}
+    : run_(function_run_of(words)), x_(run_.start()) {}
 
 std::string FunctionPlay::about() const {
   const TestFunction& function = *run_.problem.function;

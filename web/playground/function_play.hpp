@@ -25,7 +25,7 @@ class FunctionPlay final : public Play {
   std::vector<double> orbit(const Vector& through, int count, const Vector& mark) const;
   static constexpr int orbit_columns = 6;
 
-  /// Of a factorisation at the end of the run: the condition numbers of U'U and VV', at the start
+  /// Of a factorization at the end of the run: the condition numbers of U'U and VV', at the start
   /// and now. Empty for other functions.
   std::vector<double> conditions() const;
 

@@ -7,11 +7,11 @@ import { endText, fillTable, keyOf, numberText, statusText } from "./rows.js";
 import { readForm } from "./settings.js";
 
 const orbitCount = 360;
-const sampling = 160;
+const sampling = 240;
 
 /** What the page begins with for each choice of a function. `formula` ones can be edited. */
 const presets = {
-  rosenbrock: { function: "rosenbrock", start: [-1, -1], lr: "0.001", steps: "1000",
+  rosenbrock: { function: "rosenbrock", start: [-1, -1], lr: "0.001", steps: "500",
                 teleport: "every:100+99", box: [-2, -2, 2, 3] },
   booth: { function: "booth", start: [5, -5], lr: "0.05", steps: "40", teleport: "4",
            box: [-6, -8, 10, 10] },

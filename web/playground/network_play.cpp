@@ -13,7 +13,7 @@ namespace {
 /// As the program draws them: apart from the numbers for the data.
 constexpr std::uint64_t weights_stream = 1;
 
-lab::NetworkRunSpec resolved(const std::vector<std::string>& words) {
+lab::NetworkRunSpec network_spec_of(const std::vector<std::string>& words) {
   const lab::Arguments arguments = arguments_of(words, lab::network_run_options().options());
   return arguments.explained([&] {
     lab::NetworkRunSpec spec = lab::resolve(lab::network_run_options().read(arguments));
@@ -49,7 +49,7 @@ Vector drawn(const Mlp& network, const lab::NetworkRunSpec& spec) {
 }  // namespace
 
 NetworkPlay::NetworkPlay(const std::vector<std::string>& words)
-    : spec_(resolved(words)),
+    : spec_(network_spec_of(words)),
       data_(generated(spec_)),
       network_(spec_.layers, spec_.activation, spec_.biases),
       start_(drawn(network_, spec_)),
@@ -83,7 +83,7 @@ void NetworkPlay::run(const std::function<bool()>& goes_on) {
       .teleport = plan_.teleportation(trips ? Schedule{} : spec_.teleport),
       .round_trips =
           trips && !spec_.teleport.empty() ? std::optional(spec_.teleport) : std::nullopt,
-      .stop = {.loss_below = spec_.stop_at.value_or(0.0)},
+      .stop = {.loss_below = spec_.stop_at.value_or(Stopping{}.loss_below)},
       .seed = spec_.seed};
   options.watcher = [&](const TraceRow& row) {
     news_.push_back(static_cast<double>(row.step));

@@ -24,7 +24,7 @@ export class Plane {
     svg.classList.add("plane");
     const clipped = draw("g", { "clip-path": "url(#plane-clip)" });
     for (const name of ["levels", "orbit", "ways", "jumps", "marks"]) {
-      this.#layers[name] = draw("g", { class: name });
+      this.#layers[name] = draw("g");
       clipped.append(this.#layers[name]);
     }
     this.#layers.axes = draw("g");

@@ -15,8 +15,8 @@ LEFT_OUT = ["src/core/blas_buffer", "src/core/memory", "src/core/pool", "src/cor
             "src/training/standardized_source", "src/training/train_minibatch",
             "src/training/train_with_data", "lab/options/threads"]
 OTHERS = ["src/data/batches", "src/data/synthetic", "lab/config/config_value", "lab/data/catalog",
-          "lab/data/data_source", "lab/report/contours", "lab/runs/function_run", "lab/runs/network_run_spec",
-          "lab/text/parse_numbers", "lab/text/suggestion"]
+          "lab/data/data_source", "lab/data/data_tables", "lab/report/contours", "lab/runs/function_run",
+          "lab/runs/network_run_spec", "lab/text/parse_numbers", "lab/text/suggestion"]
 
 
 def compiled():

@@ -5,7 +5,7 @@ import { Engine } from "./engine.js";
 let engine;
 
 const jobs = {
-  /** Runs on a function: conditions are those of a factorisation. */
+  /** Runs on a function: conditions are those of a factorization. */
   optimize({ words }) {
     const about = engine.openFunction(words);
     const end = engine.run();
@@ -25,7 +25,6 @@ const jobs = {
     found.orbit = engine.orbit(from, count, to);
     return found;
   },
-  several({ runs }) { return runs.map((words) => jobs.optimize({ words })); },
   /** Another orbit of a function. */
   orbit({ through, mark, count, words }) {
     engine.openFunction(words);

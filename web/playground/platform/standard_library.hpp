@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <string>
 
-/// libc++ 14 reads whole numbers only. Included before everything else, this adds what the standard
-/// has for doubles: as strtod, but in the C locale's form, without leading space, plus sign or
-/// hexadecimal digits.
+/// What libc++ 14 does not have of the standard library. Included before everything else.
 namespace std {
 
+#ifndef __cpp_lib_bit_cast
+template <class To, class From>
+constexpr To bit_cast(const From& from) noexcept {
+  return __builtin_bit_cast(To, from);
+}
+#endif
+
+/// It reads whole numbers only. This is for doubles: as strtod, but in the C locale's form, without
+/// leading spaces, plus sign or hexadecimal digits.
 inline from_chars_result from_chars(const char* first, const char* last, double& value) {
   const char* digits = first != last && *first == '-' ? first + 1 : first;
   const auto is_digit = [&](const char* p) { return p != last && *p >= '0' && *p <= '9'; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Curves over a horizontal axis.
-import { axes, draw, pathOf, scaleOf } from "./picture.js";
+import { axes, draw, narrow, pathOf, scaleOf } from "./picture.js";
 
 /** Points of a curve: a picture shows no more. */
 const most = 900;
@@ -38,11 +38,11 @@ export class Chart {
   #settings;
   #box;
 
-  /** settings: xLabel, yLabel, logarithmic; width and height of the picture. */
+  /** settings: xLabel, yLabel, logarithmic; width and height of the picture, except on a phone. */
   constructor(svg, settings) {
     this.#svg = svg;
     this.#settings = settings;
-    const { width = 560, height = 300 } = settings;
+    const { width = 560, height = 300 } = narrow ? { width: 420, height: 290 } : settings;
     this.#box = { left: 58, top: 30, right: width - 22, bottom: height - 48 };
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("role", "img");

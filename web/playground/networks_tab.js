@@ -192,7 +192,7 @@ export class NetworksTab {
                     marked: run.marked });
       const last = run.loss[run.loss.length - 1] ?? NaN;
       const made = run.teleports?.accepted.reduce((sum, one) => sum + one, 0);
-      rows.push([keyOf(colour, name), numberText(run.end?.loss ?? last),
+      rows.push([keyOf(colour, name), run.end || run.loss.length ? numberText(run.end?.loss ?? last) : "…",
                  Number.isFinite(run.accuracy) ? `${(100 * run.accuracy).toFixed(1)} %` : "",
                  run.end?.steps ?? run.step[run.step.length - 1] ?? 0,
                  run.end ? Math.round(run.end.evaluations) : "",

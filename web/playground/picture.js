@@ -2,6 +2,9 @@
 // Drawing: elements of SVG, axes, and pictures as files.
 import { tickLabel, tickValues } from "./ticks.js";
 
+/** On a phone pictures have fewer units, so that their text can be read. */
+export const narrow = innerWidth <= 560;
+
 export function draw(name, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);

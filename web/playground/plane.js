@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A function of two variables from above: level lines, ways, an orbit, and a start to drag.
-import { axes, draw, pathOf, scaleOf } from "./picture.js";
+import { axes, draw, narrow, pathOf, scaleOf } from "./picture.js";
 import { shortText } from "./format.js";
 
-const width = 640, height = 560;
+const width = narrow ? 420 : 640, height = narrow ? 400 : 560;
 const frame = { left: 52, top: 30, right: width - 14, bottom: height - 46 };
 /** Points of a way: a picture shows no more. */
 const mostPoints = 3000;

@@ -3,6 +3,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <vector>
 
 #include "core/blas_buffer.hpp"
 
@@ -30,21 +31,39 @@ void scale(Scalar beta, Result& C) {
   }
 }
 
+/// C <- alpha op(A) op(B) + beta C, in tiles of 4 x 2 dot products. (Eigen's kernel is slow where
+/// its many small functions are not inlined, and a linker takes any file's copy of these.)
 template <class Scalar>
 void gemm(bool ta, bool tb, int m, int n, int k, Scalar alpha, const Scalar* a, int lda,
           const Scalar* b, int ldb, Scalar beta, Scalar* c, int ldc) {
-  const StridedIn<Scalar> A(a, ta ? k : m, ta ? m : k, Eigen::OuterStride<>(lda));
-  const StridedIn<Scalar> B(b, tb ? n : k, tb ? k : n, Eigen::OuterStride<>(ldb));
   Strided<Scalar> C(c, m, n, Eigen::OuterStride<>(ldc));
   scale(beta, C);
-  if (ta && tb) {
-    C.noalias() += alpha * A.transpose() * B.transpose();
-  } else if (ta) {
-    C.noalias() += alpha * A.transpose() * B;
-  } else if (tb) {
-    C.noalias() += alpha * A * B.transpose();
-  } else {
-    C.noalias() += alpha * A * B;
+  // Rows of op(A) and columns of op(B), each in one piece; zeros fill the last tiles.
+  constexpr int height = 4, width = 2;
+  const int tall = (m + height - 1) / height * height, wide = (n + width - 1) / width * width;
+  std::vector<Scalar> rows(static_cast<std::size_t>(tall) * k),
+      columns(static_cast<std::size_t>(wide) * k);
+  for (int i = 0; i < m; ++i) {
+    for (int p = 0; p < k; ++p) rows[i * k + p] = ta ? a[p + i * lda] : a[i + p * lda];
+  }
+  for (int j = 0; j < n; ++j) {
+    for (int p = 0; p < k; ++p) columns[j * k + p] = tb ? b[j + p * ldb] : b[p + j * ldb];
+  }
+  for (int j = 0; j < n; j += width) {
+    const Scalar *y0 = columns.data() + j * k, *y1 = y0 + k;
+    for (int i = 0; i < m; i += height) {
+      const Scalar *x0 = rows.data() + i * k, *x1 = x0 + k, *x2 = x1 + k, *x3 = x2 + k;
+      Scalar s00 = 0, s10 = 0, s20 = 0, s30 = 0, s01 = 0, s11 = 0, s21 = 0, s31 = 0;
+      for (int p = 0; p < k; ++p) {
+        const Scalar u = y0[p], v = y1[p];
+        s00 += x0[p] * u, s10 += x1[p] * u, s20 += x2[p] * u, s30 += x3[p] * u;
+        s01 += x0[p] * v, s11 += x1[p] * v, s21 += x2[p] * v, s31 += x3[p] * v;
+      }
+      const Scalar sums[width][height] = {{s00, s10, s20, s30}, {s01, s11, s21, s31}};
+      for (int q = 0; q < width && j + q < n; ++q) {
+        for (int r = 0; r < height && i + r < m; ++r) C(i + r, j + q) += alpha * sums[q][r];
+      }
+    }
   }
 }
 

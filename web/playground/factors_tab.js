@@ -7,7 +7,7 @@ import { readForm } from "./settings.js";
 
 const methods = [
   { id: "plain", name: "plain", colour: 0 },
-  { id: "moved", name: "a teleport before every step", colour: 1 },
+  { id: "moved", name: "teleports", colour: 1 },
   { id: "trips", name: "round trips", colour: 2 },
 ];
 

@@ -8,9 +8,9 @@ export const numberText = (value) => (Number.isFinite(value) ? Number(value.toPr
 /** "step limit" */
 export const statusText = ({ status }) => status.replaceAll("_", " ");
 
-/** "loss 1.2e−20 after 1000 steps and 1210 gradients" */
+/** "loss 1.2e−20 after 1000 steps and 12105 gradients" */
 export function endText({ status, steps, evaluations, loss }) {
-  const cost = `${steps} steps and ${numberText(Math.round(evaluations))} gradients`;
+  const cost = `${steps} steps and ${Math.round(evaluations)} gradients`;
   if (status === "diverged") return `diverged after ${cost}`;
   return `loss ${numberText(loss)} after ${cost}`;
 }

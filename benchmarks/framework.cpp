@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "framework.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/wait.h>
@@ -38,13 +39,15 @@ Framework::Framework(FrameworkProgram program, int threads) : program_(std::move
   if (!mkdtemp(name.data())) throw std::runtime_error(name + ": cannot be made");
   directory_ = name;
   std::array<int, 2> down{}, up{};
-  if (pipe(down.data()) != 0 || pipe(up.data()) != 0) throw std::runtime_error("no pipe");
+  // Other frameworks must not inherit an end: this one would never see that its input is closed.
+  if (pipe2(down.data(), O_CLOEXEC) != 0 || pipe2(up.data(), O_CLOEXEC) != 0) {
+    throw std::runtime_error("no pipe");
+  }
   process_ = fork();
   if (process_ < 0) throw std::runtime_error("no process for " + program_.name);
   if (process_ == 0) {
     dup2(down[0], STDIN_FILENO);
     dup2(up[1], STDOUT_FILENO);
-    for (const int end : {down[0], down[1], up[0], up[1]}) close(end);
     const std::string count = std::to_string(threads);
     // Frameworks have pools of threads below them that they do not reach.
     for (const char* pool : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {

@@ -149,7 +149,8 @@ Trial run(const TrialPlan& plan, NetworkRunSpec spec, DataCache& data,
                                  {static_cast<double>(row.step), row.evaluations, row.seconds},
                                  row.loss);
                            },
-                       .keep_going = [&] { return observer.keeps_going(); }});
+                       .keep_going = [&] { return observer.keeps_going(); },
+                       .gradients = !plan.folder.empty()});
   RunSummary& summary = result.summary;
   observer.trial().spent = {static_cast<double>(summary.steps), summary.evaluations,
                             summary.seconds};

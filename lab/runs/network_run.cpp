@@ -361,6 +361,7 @@ class LoadedRun final : public NetworkRun {
         .patience = spec_.patience,
         .stop_below = spec_.stop_at.value_or(Stopping{}.loss_below),
         .exact_training_loss = spec_.train_loss == TrainLoss::exact,
+        .exact_gradients = observer.gradients,
         .evaluate_every = spec_.evaluate_every.value_or(0),
         .seed = spec_.seed};
     options.teleport.keep_going = observer.keep_going;

@@ -47,6 +47,7 @@ struct NetworkObserver {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// Asked within a teleport, see Teleportation.
   KeepGoing keep_going{};
+  bool gradients = true;  ///< rows of mini-batches have |gradient|^2 of the training set
 };
 
 /// Where a run keeps its configuration and checkpoints.

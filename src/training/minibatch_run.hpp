@@ -269,7 +269,8 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     row.loss = running_loss;
     row.grad_sq = TraceRow::unknown;
     if (options_.exact_training_loss) {
-      const auto training = evaluate<Scalar>(objective_, source_, split_.training, w_, true);
+      const auto training =
+          evaluate<Scalar>(objective_, source_, split_.training, w_, options_.exact_gradients);
       row.loss = training.loss;
       row.grad_sq = training.grad_sq;
     }

@@ -42,6 +42,8 @@ struct MinibatchOptions {
   /// before the first epoch and after every epoch. Otherwise it is the mean loss of the epoch's
   /// mini-batches, at no extra cost, and row 0 has none (NaN).
   bool exact_training_loss = true;
+  /// Such a row also has |gradient|^2, which makes it three times as expensive; otherwise NaN.
+  bool exact_gradients = true;
   /// Updates after which a further row is added; rows are then counted by updates. 0: rows are
   /// added only after epochs, and counted by them.
   Index evaluate_every = 0;

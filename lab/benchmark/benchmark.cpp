@@ -159,12 +159,20 @@ class Runner {
     }
   }
 
+  /// A method that fits none of the problems is a mistake of whoever asked for it. A suite may have
+  /// such methods where its problems are chosen, or are too large: they are listed as misfits.
   void require_fitting() const {
+    const std::vector<std::string>& usual = find_entry(suites(), options_.suite).methods;
+    bool any = false;
     for (std::size_t m = 0; m < options_.methods.size(); ++m) {
       const auto fits = [&](const ProblemCells& problem) { return problem.cells[m].fits(); };
-      if (std::any_of(problems_.begin(), problems_.end(), fits)) continue;
-      throw UsageError(problems_.front().cells[m].misfit);
+      if (std::any_of(problems_.begin(), problems_.end(), fits)) {
+        any = true;
+      } else if (std::find(usual.begin(), usual.end(), options_.methods[m].text) == usual.end()) {
+        throw UsageError(problems_.front().cells[m].misfit);
+      }
     }
+    if (!any) throw UsageError(problems_.front().cells.front().misfit);
   }
 
   /// Nothing when it was stopped.

@@ -65,7 +65,7 @@ struct BenchmarkWatch {
 ///
 /// A run stops when its loss is within `finished` of the least known: nothing below is told apart.
 ///
-/// Throws UsageError when a method fits none of the problems.
+/// Throws UsageError when a method fits none of the problems, unless it is one of the suite's.
 Benchmark run_benchmark(const BenchmarkOptions& options, DataCache& data, const CellFiles& files,
                         const BenchmarkWatch& watch);
 inline constexpr double finished = 1e-9;

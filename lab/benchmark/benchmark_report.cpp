@@ -32,10 +32,15 @@ constexpr int points_of_profile = 48;
 std::string unit_words(Unit unit) { return compare::Budget{.unit = unit}.unit_name(); }
 
 /// The methods that are drawn, the best first, each with its colour; a method has the same one in
-/// all figures.
+/// all figures. The best one that teleports is always among them: the question is about it.
 std::vector<std::size_t> drawn_methods(const Findings& findings) {
   std::vector<std::size_t> order = ranking(findings.standings, Unit::evaluations);
-  order.resize(std::min(order.size(), drawn));
+  if (order.size() <= drawn) return order;
+  const auto end = order.begin() + drawn;
+  const auto teleporting = std::find_if(
+      order.begin(), order.end(), [&](std::size_t m) { return findings.standings[m].teleports; });
+  if (teleporting != order.end() && teleporting >= end) *(end - 1) = *teleporting;
+  order.resize(drawn);
   return order;
 }
 
@@ -79,7 +84,7 @@ CurveFigure profile_figure(const Benchmark& benchmark, const Findings& findings,
       "The share of the {} pairs of problem and seed that a method solves at no more than so many "
       "times the {} of the best method there (Dolan and Moré, 2002). On the left: how often it is "
       "the best; on the right: how often it gets there at all. {} of {} methods are drawn, those "
-      "with the highest efficiency; the table has all.",
+      "with the highest efficiency and the best that teleports; the table has all.",
       profile.problems(), unit_words(unit), shown.size(), findings.standings.size());
   return figure;
 }

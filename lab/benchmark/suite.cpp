@@ -25,9 +25,9 @@ Names all_of(std::initializer_list<Names> lists) {
 
 /// Methods that need no symmetry. A method that does not fit a problem is refused there, with the
 /// reason in the table. Where a method finds its own step, its rate is given and not tuned.
-const Names plain{"gd",          "momentum",     "nesterov",        "adagrad",     "rmsprop",
-                  "adam",        "prodigy:lr=1", "gd:lr=auto",      "line_search", "lbfgs",
-                  "newton:lr=1", "lm",           "natural_gradient"};
+const Names plain{"gd",     "momentum",     "nesterov",        "adagrad",     "rmsprop",
+                  "adam",   "prodigy:lr=1", "gd:lr=auto",      "line_search", "lbfgs",
+                  "newton", "lm",           "natural_gradient"};
 /// Those that need the matrices or the layers of a network.
 const Names layered{"shampoo", "kfac", "path_sgd", "g_sgd"};
 const Names of_factors{"scaled_gd", "gd+linear_gl:every:10"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symport/objectives/gauss_newton.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/dense.hpp"
@@ -86,7 +87,11 @@ class DenseGaussNewton final : public GaussNewton<double> {
 
   Index rows() const override { return rows_; }
   bool least_squares() const override { return true; }
-  double cost() const override { return 1.0; }
+  /// A has a row for every residual and a column for every parameter: one derivative for each, of
+  /// whichever there are fewer, as where nothing is known of its form.
+  double cost() const override {
+    return static_cast<double>(std::min(rows_, objective_.dimension()));
+  }
   void kernel(In<double> w, Vector& c, Matrix& K) const override {
     Matrix A;
     residuals_(objective_, w, c, A);

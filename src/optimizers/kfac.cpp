@@ -35,6 +35,9 @@ struct KfacNumber {
   };
 };
 
+/// Steps between two inverses where they cost more than the batch.
+constexpr Index usual_refresh = 10;
+
 /// Of a backward pass without the products that form the gradient.
 constexpr double kfac_pass_cost = 1.0 / 3.0;
 /// Of the states of a batch and their delta, where the gradient itself is known.
@@ -53,6 +56,11 @@ struct KfacLayer {
     return {first + 2 * inputs * inputs + outputs * outputs, outputs, outputs};
   }
   Index size() const { return 2 * (inputs * inputs + outputs * outputs); }
+  /// Both inverses cost no more than what is done with the n samples.
+  bool cheap_inverses(Index n) const {
+    const double a = static_cast<double>(inputs), g = static_cast<double>(outputs);
+    return a * a * a + g * g * g <= static_cast<double>(n) * (a + g) * (a + g);
+  }
 };
 
 template <Real Scalar>
@@ -130,7 +138,7 @@ Kfac<Scalar>::Kfac(Mlp network, const KfacOptions& options)
     : network_(std::move(network)), options_(options) {
   require_not_negative("damping", options.damping);
   require_fraction("decay", options.decay);
-  require_count("refresh", options.refresh);
+  require_not_negative("refresh", static_cast<double>(options.refresh));
   require_fraction("momentum", options.momentum);
   require_not_negative("kl_clip", options.kl_clip);
   factors_size_ = KfacNumber::count;
@@ -240,7 +248,8 @@ double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<
   if (factors[KfacNumber::place] != place || factors[KfacNumber::place_too] != place_too) {
     factors[KfacNumber::made] = factors[KfacNumber::since_inverses] = Scalar(0);
   }
-  const auto refresh = static_cast<Scalar>(options_.refresh);
+  const bool automatic = options_.refresh == 0;
+  const auto refresh = static_cast<Scalar>(automatic ? usual_refresh : options_.refresh);
   const double t = static_cast<double>(factors[KfacNumber::made]) + 1.0;
   const double e = std::min(1.0 - 1.0 / t, options_.decay);
   factors[KfacNumber::since_inverses] += Scalar(1);
@@ -269,7 +278,7 @@ double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<
     row_gram<Scalar>(h, product);
     mix<Scalar>(layer.A(), e, n, product);
     mix<Scalar>(layer.G(), e, n, sums[at(m)]);
-    if (due) {
+    if (due || (automatic && layer.cheap_inverses(n))) {
       const double mean_a = static_cast<double>(layer.A().trace()) / static_cast<double>(a);
       const double mean_g = static_cast<double>(layer.G().trace()) / static_cast<double>(g);
       double pi = std::sqrt(mean_a / mean_g);

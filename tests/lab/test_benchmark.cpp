@@ -204,6 +204,18 @@ TEST(BenchmarkOutput, HasALinePerRunAndAllSections) {
   EXPECT_THAT(titles, Contains("Methods that do not fit a problem"));
 }
 
+TEST(BenchmarkOutput, DrawsTheBestMethodThatTeleports) {
+  Words methods{"gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lbfgs"};
+  methods.insert(methods.end(), {"gd+teleport:every:10", "gd+random:every:10"});
+  const Benchmark result = planted(methods, {{10, 20, 30, 40, 50, 60, 70, 80, 90, 100}});
+  const report::Report page = benchmark_report(result, Findings(result));
+  const auto& figure = std::get<report::CurveFigure>(page.sections.at(0).figures.at(0));
+  Words names;
+  for (const report::Series& series : figure.series) names.push_back(series.name);
+  EXPECT_THAT(names, ElementsAre("gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam",
+                                 "gd+teleport:every:10"));
+}
+
 TEST(BenchmarkSuites, NameKnownProblemsAndMethods) {
   for (const Suite& suite : suites()) {
     SCOPED_TRACE(suite.name);
@@ -346,6 +358,21 @@ TEST(BenchmarkRun, MakesDamagedFilesAgain) {
 
 TEST(BenchmarkRun, RefusesAMethodThatFitsNowhere) {
   EXPECT_THROW(Memory().run(small({"gd+SO(4):every:5"})), UsageError);
+}
+
+// As in the suite of tables: all have too many parameters for its Newton's method.
+TEST(BenchmarkRun, ListsAMethodOfTheSuiteThatFitsNowhere) {
+  BenchmarkOptions options = small({"gd", "newton"});
+  options.suite = "functions";
+  options.problem_names = {"quadratic:600,10"};
+  options.problems = {find_problem("quadratic:600,10")};
+  const Benchmark result = Memory().run(options);
+  ASSERT_EQ(result.problems.size(), 1u);
+  EXPECT_TRUE(result.problems[0].cells[0].fits());
+  EXPECT_THAT(result.problems[0].cells[1].misfit, HasSubstr("parameters"));
+  EXPECT_EQ(Findings(result).standings[1].fits, 0u);
+  options.methods.erase(options.methods.begin());
+  EXPECT_THROW(Memory().run(options), UsageError);
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ TEST(GaussNewton, OfEveryTestFunctionIsThatOfItsSquares) {
     SCOPED_TRACE(row.name);
     const auto form = gauss_newton<double>(*row.objective);
     ASSERT_TRUE(form);
+    EXPECT_EQ(form->cost(), std::min(form->rows(), row.objective->dimension()));
     for (const Vector& w : testing::random_points(row.objective->dimension(), random)) {
       expect_consistent(*row.objective, *form, w);
     }

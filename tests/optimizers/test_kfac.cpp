@@ -7,6 +7,7 @@
 #include "support/networks.hpp"
 #include "support/numbers.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "symport/data/synthetic.hpp"
 #include "symport/objectives/rosenbrock.hpp"
 #include "tolerances.hpp"
 
@@ -151,6 +152,42 @@ TEST(Kfac, StartsAnewWhereSomebodyMovedTheParameters) {
   EXPECT_TRUE(testing::identical(run(state, scaled), run(fresh, scaled)));
 }
 
+// Where inverses cost no more than the batch they are new at every step, elsewhere every tenth.
+TEST(Kfac, RefreshesInversesAtEveryStepWhereTheyAreCheap) {
+  for (const Index samples : {3, 30}) {
+    Random random(77);
+    const auto problem =
+        random_problem<double>({5, 12, 4}, "tanh", "mean_squares:mean", false, samples, random);
+    const auto end = [&](Index refresh) {
+      const Kfac<double> rule(problem.objective.network(), {.refresh = refresh});
+      OptimizerState<double> state = rule.init(problem.w.size());
+      Vector w = problem.w;
+      for (int i = 0; i < 20; ++i) rule.minibatch_step(problem.objective, 1e-3, state, w);
+      return w;
+    };
+    EXPECT_TRUE(testing::identical(end(0), end(samples == 30 ? 1 : 10))) << samples;
+    EXPECT_FALSE(testing::identical(end(1), end(10)));
+  }
+}
+
+// The weights are large and change fast: with inverses that are several steps old, three of these
+// four runs diverge.
+TEST(Kfac, LearnsThePapersRegressionAtItsUsualRate) {
+  const Mlp network({5, 6, 7, 8}, Activation::parse("leaky_relu"), false);
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    const SampleSet<> data = regression_data({.seed = seed});
+    const MlpObjective<double> objective(network, Loss::parse("half_sum_squares"), data.X,
+                                         Targets<double>(data.Y));
+    Random random(seed + 10);
+    Vector w = initialize<double>(network, Initialization::unit, random);
+    const double start = objective.value(w);
+    const Kfac<double> rule(network, {.seed = seed});
+    OptimizerState<double> state = rule.init(w.size());
+    for (int i = 0; i < 100; ++i) rule.minibatch_step(objective, 0.01, state, w);
+    EXPECT_LE(objective.value(w), 1e-2 * start) << "seed " << seed;
+  }
+}
+
 TEST(Kfac, RefusesWhatItIsNotFor) {
   Random random(75);
   const auto problem = random_problem<double>({3, 4, 2}, "tanh", "cross_entropy", false, 5, random);
@@ -164,7 +201,7 @@ TEST(Kfac, RefusesWhatItIsNotFor) {
   };
   refused({.damping = -1.0});
   refused({.decay = 1.0});
-  refused({.refresh = 0});
+  refused({.refresh = -1});
   refused({.momentum = 1.0});
   refused({.kl_clip = -1.0});
 }

@@ -114,5 +114,26 @@ TYPED_TEST(BaselinesIn, ResumeFullBatchesToTheSameBytes) {
   }
 }
 
+// A teleport makes K-FAC gather its factors anew, from one batch at first. With inverses that are
+// then kept for three steps the loss rises from 1.51 to 1.74 with the seed 8.
+TEST(KfacRun, DescendsThroughTeleports) {
+  for (const std::uint64_t seed : {8, 9, 10, 11, 12}) {
+    Random random(seed);
+    const auto problem = testing::random_problem<double>({5, 6, 7, 4}, "leaky_relu",
+                                                         "mean_squares:mean", false, 9, random);
+    const PositiveScalingSymmetry<double> symmetry;
+    TrainOptions<double> options{.max_steps = 12, .learning_rate = 1e-2, .seed = 4};
+    options.teleport.symmetry = &symmetry;
+    options.teleport.schedule = Schedule::parse("every:5");
+    options.teleport.state = StatePolicy::transport;
+    Vector w = problem.w;
+    const double start = problem.objective.value(w);
+    const RunSummary run =
+        train<double>(problem.objective, Kfac<double>(problem.objective.network()), w, options);
+    EXPECT_GE(run.accepted_teleports(), 2) << "seed " << seed;
+    EXPECT_LT(run.final_loss, start) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace symport

@@ -21,7 +21,11 @@ std::string_view to_string(Fisher fisher);
 struct KfacOptions {
   double damping = 0.03;  ///< lambda, in the unit of second derivatives of the mean loss
   double decay = 0.95;    ///< of the running averages, per step
-  Index refresh = 10;     ///< steps between two inverses; the first ones after 1, 2, 4, ... steps
+  /// Steps between two inverses; the first ones after 1, 2, 4, ... steps. 0: every step in layers
+  /// whose inverses cost no more than the batch, a^3 + g^3 <= n (a + g)^2 with orders a and g and n
+  /// samples, and 10 elsewhere. Old inverses are what makes K-FAC diverge where weights change
+  /// fast: at the start of a run, and after a teleport.
+  Index refresh = 0;
   double momentum = 0.9;
   Fisher fisher = Fisher::sampled;
   /// kappa: a step is shortened so that eta^2 <U, dL/dW> stays below it (0: never).

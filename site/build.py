@@ -34,7 +34,7 @@ class Site:
         self.all, self.sections, self.urls, self.sources = [], [], {"README.md": "index.html"}, []
         self.playground = (ROOT / PLAYGROUND).is_file()
         if self.playground:
-            self.urls[PLAYGROUND] = "playground.html"
+            self.urls[PLAYGROUND] = "play.html"
         self.plan()
         self.renderer = pages.Renderer(ROOT, self.urls, self.equations(), self.add_source)
         self.reference = reference.Reference(ROOT, self.renderer)
@@ -216,7 +216,7 @@ class Site:
         cards = "".join(f'<a class="card" href="{page.url}"><strong>{html.escape(page.name)}</strong><span>{self.first_sentence(page)}</span></a>'
                         for page in self.sections[0][2][:3])
         if self.playground:
-            cards += ('<a class="card" href="playground.html"><strong>Or play with it</strong>'
+            cards += ('<a class="card" href="play.html"><strong>Or play with it</strong>'
                       "<span>Drag the start, choose optimizer and search, and watch the teleports, in this browser.</span></a>")
         self.home.title = "Symport"
         self.home.body = (f'<div class="hero"><div><h1>Symport</h1><div class="lead">{lead}</p></div><div class="cards">{cards}</div></div></div>'
@@ -232,7 +232,7 @@ class Site:
     def navigation(self, page):
         out = []
         if self.playground:
-            out.append(f'<a class="play" href="{self.renderer.relative(page, "playground.html")}">Playground</a>')
+            out.append(f'<a class="play" href="{self.renderer.relative(page, "play.html")}">Playground</a>')
         for title, _, listed in self.sections:
             here = any(other is page for other in listed) or title == page.section
             items = "".join(f'<li><a href="{self.renderer.relative(page, other.url)}"{" aria-current=page" if other is page else ""}>'
@@ -337,7 +337,7 @@ class Site:
         (self.out / "site.css").write_text("".join(sheets), encoding="utf-8")
         self.write_font()
         if self.playground:
-            shutil.copy(ROOT / PLAYGROUND, self.out / "playground.html")
+            shutil.copy(ROOT / PLAYGROUND, self.out / "play.html")
         return made
 
     def write_font(self):

@@ -32,17 +32,6 @@ std::string joined(const Values& values, const Form& form, const char* separator
   return text;
 }
 
-struct CommandLineText {
-  std::string operator()(bool value) const { return value ? "true" : "false"; }
-  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  std::string operator()(double value) const { return exact_text(value); }
-  std::string operator()(const std::string& value) const { return value; }
-  template <class Value>
-  std::string operator()(const std::vector<Value>& values) const {
-    return joined(values, *this, ",");
-  }
-};
-
 struct TomlText {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
@@ -59,8 +48,6 @@ struct TomlText {
 };
 
 }  // namespace
-
-std::string text_of(const ConfigValue& value) { return std::visit(CommandLineText{}, value); }
 
 std::string config_text(const std::string& heading, const std::vector<ConfigEntry>& entries) {
   std::string text;

@@ -26,11 +26,12 @@ namespace symport::lab {
 
 namespace {
 
-/// Of a type without options.
-template <template <Real> class Type>
+/// Of a type without options. (Given twice, as clang 14 fails at template parameters with a
+/// concept.)
+template <class InDouble, class InFloat>
 OptimizerFactory optimizer() {
-  return {[](const auto&) { return std::make_unique<Type<double>>(); },
-          [](const auto&) { return std::make_unique<Type<float>>(); }};
+  return {[](const auto&) { return std::make_unique<InDouble>(); },
+          [](const auto&) { return std::make_unique<InFloat>(); }};
 }
 
 /// The parameters as blocks; one vector where nothing else is known.
@@ -39,22 +40,22 @@ ParameterLayout layout_of(const OptimizerPlace& place) {
 }
 
 /// Of a type that asks for the blocks of the parameters.
-template <template <Real> class Type>
+template <class InDouble, class InFloat>
 OptimizerFactory block_optimizer() {
-  return {[](const auto& place) { return std::make_unique<Type<double>>(layout_of(place)); },
-          [](const auto& place) { return std::make_unique<Type<float>>(layout_of(place)); }};
+  return {[](const auto& place) { return std::make_unique<InDouble>(layout_of(place)); },
+          [](const auto& place) { return std::make_unique<InFloat>(layout_of(place)); }};
 }
 
 /// Of a type that asks for the layers of a network.
-template <template <Real> class Type>
+template <class InDouble, class InFloat>
 OptimizerFactory network_optimizer() {
   const auto network = [](const OptimizerPlace& place) -> const Mlp& {
     if (place.network) return *place.network;
     throw InvalidArgument("optimizer", "one for the layers of a network",
                           "another one for this function; symport train trains networks");
   };
-  return {[=](const auto& place) { return std::make_unique<Type<double>>(network(place)); },
-          [=](const auto& place) { return std::make_unique<Type<float>>(network(place)); }};
+  return {[=](const auto& place) { return std::make_unique<InDouble>(network(place)); },
+          [=](const auto& place) { return std::make_unique<InFloat>(network(place)); }};
 }
 
 }  // namespace
@@ -64,58 +65,58 @@ const std::vector<OptimizerEntry>& optimizers() {
       {"gd",
        "gradient descent (sgd is the same name for mini-batches); with --lr auto the curvature "
        "step J/Phi with backtracking",
-       optimizer<GradientDescent>(),
-       optimizer<CurvatureDescent>(),
+       optimizer<GradientDescent<double>, GradientDescent<float>>(),
+       optimizer<CurvatureDescent<double>, CurvatureDescent<float>>(),
        {"sgd"}},
-      {"momentum", "heavy ball", optimizer<Momentum>()},
-      {"nesterov", "Nesterov momentum", optimizer<Nesterov>()},
-      {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad>()},
-      {"rmsprop", "RMSprop", optimizer<RmsProp>()},
-      {"adam", "Adam (Kingma and Ba, 2015)", optimizer<Adam>()},
-      {"adamw", "Adam with decoupled weight decay", optimizer<AdamW>()},
+      {"momentum", "heavy ball", optimizer<Momentum<double>, Momentum<float>>()},
+      {"nesterov", "Nesterov momentum", optimizer<Nesterov<double>, Nesterov<float>>()},
+      {"adagrad", "AdaGrad (Duchi et al., 2011)", optimizer<AdaGrad<double>, AdaGrad<float>>()},
+      {"rmsprop", "RMSprop", optimizer<RmsProp<double>, RmsProp<float>>()},
+      {"adam", "Adam (Kingma and Ba, 2015)", optimizer<Adam<double>, Adam<float>>()},
+      {"adamw", "Adam with decoupled weight decay", optimizer<AdamW<double>, AdamW<float>>()},
       {"prodigy",
        "Prodigy (Mishchenko and Defazio, 2023): Adam that finds its own step length; --lr, 1 by "
        "default, multiplies it",
-       optimizer<Prodigy>(),
+       optimizer<Prodigy<double>, Prodigy<float>>(),
        {},
        {},
        1.0},
       {"shampoo",
        "Shampoo (Gupta et al., 2018) with the step length of gradient descent and momentum: --lr "
        "as for momentum",
-       block_optimizer<Shampoo>()},
+       block_optimizer<Shampoo<double>, Shampoo<float>>()},
       {"kfac",
        "K-FAC (Martens and Grosse, 2015): natural gradient of networks by layers; --lr has no unit",
-       network_optimizer<Kfac>(),
+       network_optimizer<Kfac<double>, Kfac<float>>(),
        {},
        {},
        0.01},
       {"path_sgd",
        "Path-SGD (Neyshabur et al., 2015): independent of the scale of hidden units; relu, "
        "leaky_relu, linear",
-       network_optimizer<PathSgd>()},
+       network_optimizer<PathSgd<double>, PathSgd<float>>()},
       {"g_sgd",
        "G-SGD (Meng et al., 2019): gradient descent on products of weights along paths; relu, "
        "leaky_relu, linear, no biases",
-       network_optimizer<Gsgd>()},
+       network_optimizer<Gsgd<double>, Gsgd<float>>()},
       {"newton", "damped Newton's method, for small problems (--lr 1 is the full step)",
-       optimizer<Newton>()},
+       optimizer<Newton<double>, Newton<float>>()},
       {"line_search", "gradient descent to the minimum along every gradient; full batches, no --lr",
-       OptimizerFactory{}, optimizer<LineSearchDescent>()},
+       OptimizerFactory{}, optimizer<LineSearchDescent<double>, LineSearchDescent<float>>()},
       {"lbfgs",
        "L-BFGS with a strong Wolfe line search (Liu and Nocedal, 1989); full batches, no --lr",
-       OptimizerFactory{}, optimizer<Lbfgs>()},
+       OptimizerFactory{}, optimizer<Lbfgs<double>, Lbfgs<float>>()},
       {"lm",
        "Levenberg-Marquardt, for sums of squares with at most a few thousand parameters or "
        "targets; full batches, no --lr",
-       OptimizerFactory{}, optimizer<LevenbergMarquardt>()},
+       OptimizerFactory{}, optimizer<LevenbergMarquardt<double>, LevenbergMarquardt<float>>()},
       {"natural_gradient",
        "exact natural gradient (Amari, 1998), for networks of that size with any loss; full "
        "batches, no --lr",
-       OptimizerFactory{}, optimizer<NaturalGradient>()},
+       OptimizerFactory{}, optimizer<NaturalGradient<double>, NaturalGradient<float>>()},
       {"scaled_gd",
        "ScaledGD (Tong, Ma and Chi, 2021); factorization only",
-       optimizer<ScaledGd>(),
+       optimizer<ScaledGd<double>, ScaledGd<float>>(),
        {},
        {},
        ScaledGd<double>::usual_rate},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lab/options/own_function.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -92,6 +93,52 @@ std::unique_ptr<Symmetry> scaling_by(const std::vector<double>& charges) {
   return std::make_unique<SlotSymmetry<double>>(layout, std::vector{group}, "scaling");
 }
 
+/// A map whose components are formulas.
+struct EvaluateEach {
+  std::vector<Expression> components;
+  template <class Point>
+  Point operator()(const Point& x) const {
+    Point image(x.size());
+    for (Index i = 0; i < x.size(); ++i) image[i] = components[static_cast<std::size_t>(i)](x);
+    return image;
+  }
+};
+
+/// "x1 - 1,x2" for so many variables.
+EvaluateEach parse_map(std::string_view text, Index dimension) {
+  EvaluateEach map;
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t last = std::min(text.find(',', first), text.size());
+    map.components.push_back(Expression::parse(text.substr(first, last - first)));
+    if (map.components.back().dimension() > dimension) {
+      throw InvalidArgument("symmetry", fmt::format("x{}", map.components.back().dimension()),
+                            fmt::format("x1 to x{}, as the formula has", dimension));
+    }
+    first = last + 1;
+  }
+  if (std::ssize(map.components) != dimension) {
+    throw InvalidArgument("symmetry",
+                          fmt::format("'{}', {} formula{}", text, map.components.size(),
+                                      map.components.size() == 1 ? "" : "s"),
+                          fmt::format("{}, one for each variable", dimension));
+  }
+  return map;
+}
+
+/// Rotations of u = h(x), from "variables:H1,H2:G1,G2" with h^-1 = (G1, G2).
+std::unique_ptr<Symmetry> rotation_of_variables(std::string_view name, Index dimension) {
+  const std::size_t first = name.find(':');
+  const std::size_t second = first == name.npos ? name.npos : name.find(':', first + 1);
+  if (second == name.npos) {
+    throw InvalidArgument("symmetry", fmt::format("'{}'", name),
+                          "variables:H1,H2:G1,G2, formulas in x1, x2 of a change of variables "
+                          "and of its inverse");
+  }
+  return std::make_unique<RotationSymmetry>(
+      rotation(dimension, parse_map(name.substr(first + 1, second - first - 1), dimension),
+               parse_map(name.substr(second + 1), dimension)));
+}
+
 std::string point_text(const Vector& x) {
   std::string text;
   for (Index i = 0; i < std::min<Index>(x.size(), 6); ++i) {
@@ -124,6 +171,9 @@ const std::vector<SymmetryEntry>& own_symmetries() {
       {"ellipse", "the symmetry of x1^2 + A x2^2 (ellipse:A), for any function of that"},
       {"rosenbrock", "the symmetry of Rosenbrock's function, for any function of it"},
       {"booth", "the symmetry of Booth's function, for any function of it"},
+      {"variables",
+       "rotations of u = h(x) for your own h: variables:H1,H2:G1,G2, formulas in x1, x2 of h and "
+       "of its inverse; for any function of |h(x)|"},
       {"level_set",
        "none: any point with the same loss (Mishkin et al., 2024); for named functions too"},
   };
@@ -136,6 +186,10 @@ std::unique_ptr<Symmetry> make_own_symmetry(const std::string& name, Index dimen
   if (kind == "rotation") {
     if (dimension < 2) throw InvalidArgument("symmetry", "rotations of a line", "two variables");
     return rotation_about(numbers_of(name, {}, dimension), dimension);
+  }
+  if (kind == "variables") {
+    if (dimension < 2) throw InvalidArgument("symmetry", "rotations of a line", "two variables");
+    return rotation_of_variables(name, dimension);
   }
   if (kind == "scaling") {
     const std::vector<double> usual =

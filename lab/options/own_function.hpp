@@ -18,7 +18,8 @@ std::unique_ptr<TestFunction> make_own_function(const std::string& formula);
 
 /// What --symmetry may say of a formula.
 const std::vector<SymmetryEntry>& own_symmetries();
-/// "rotation", "rotation:1,2", "scaling:1,-1", "booth", ... for functions of so many variables.
+/// "rotation", "rotation:1,2", "scaling:1,-1", "booth", "variables:x1-1,2*x2:x1+1,x2/2", ... for
+/// functions of so many variables.
 /// Throws InvalidArgument.
 std::unique_ptr<Symmetry> make_own_symmetry(const std::string& name, Index dimension);
 

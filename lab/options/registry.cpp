@@ -46,10 +46,11 @@ FunctionProblem problem(Function function, Group group) {
           {}};
 }
 
-template <template <Real> class Type>
+// Types are given twice, as clang 14 fails at template parameters with a concept.
+template <class InDouble, class InFloat>
 SymmetryFactory symmetry() {
-  return {[](const auto&) { return std::make_unique<Type<double>>(); },
-          [](const auto&) { return std::make_unique<Type<float>>(); }};
+  return {[](const auto&) { return std::make_unique<InDouble>(); },
+          [](const auto&) { return std::make_unique<InFloat>(); }};
 }
 
 SymmetryFactory general_linear() {
@@ -199,20 +200,20 @@ const std::vector<NetworkSymmetryEntry>& network_symmetries() {
        "bijective activations",
        "auto", general_linear()},
       {"rescale", "positive rescaling of hidden units, on all data; leaky_relu, relu, linear",
-       "closed", symmetry<PositiveScalingSymmetry>()},
+       "closed", symmetry<PositiveScalingSymmetry<double>, PositiveScalingSymmetry<float>>()},
       {"linear_gl", "invertible matrices on hidden layers of a linear network, on all data",
-       "closed", symmetry<LinearNetworkSymmetry>()},
+       "closed", symmetry<LinearNetworkSymmetry<double>, LinearNetworkSymmetry<float>>()},
       {"permutation", "of hidden units, on all data; changes no gradient norm", "random",
-       symmetry<PermutationSymmetry>()},
+       symmetry<PermutationSymmetry<double>, PermutationSymmetry<float>>()},
       {"sign_flip", "of hidden units, on all data; odd activations; changes no gradient norm",
-       "random", symmetry<SignFlipSymmetry>()},
+       "random", symmetry<SignFlipSymmetry<double>, SignFlipSymmetry<float>>()},
       {"level_set",
        "no symmetry: any point with the same loss on the teleport's batch (Mishkin et al., 2024); "
        "every network",
-       "closed", symmetry<LevelSet>()},
+       "closed", symmetry<LevelSet<double>, LevelSet<float>>()},
       // Steps and rate of appendix D, for gradient descent on the regression.
       {"paper", "eq. (8) as printed, with I+T and I-T: NOT loss-invariant, to reproduce the paper",
-       "fixed", symmetry<PaperAction>(), 8, 1e-7},
+       "fixed", symmetry<PaperAction<double>, PaperAction<float>>(), 8, 1e-7},
   };
   return entries;
 }

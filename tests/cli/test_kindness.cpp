@@ -344,6 +344,40 @@ TEST(Kindness, ListsNoDefaultThatIsNone) {
   EXPECT_THAT(symport({"list"}).out, HasSubstr("(default :8,6,3)"));
 }
 
+TEST(Kindness, AFormulaCanHaveItsOwnChangeOfVariables) {
+  const Desk desk;
+  const Words run{"--start", "-1,-1",  "--lr",       "0.001", "--steps",
+                  "22",      "--json", "--teleport", "19"};
+  const auto with = [&](Words words) {
+    words.insert(words.begin(), "optimize");
+    words.insert(words.end(), run.begin(), run.end());
+    return words;
+  };
+  const std::string formula = "100*(x1^2 - x2)^2 + (x1 - 1)^2";
+  // The function that has this h built in takes the same way, as far as its best angle is known:
+  // to the root of the rounding.
+  const Finished named = desk.run(with({"rosenbrock"}));
+  const Finished own = desk.run(
+      with({formula, "--symmetry", "variables:10*(x1^2 - x2),x1 - 1:x2 + 1,(x2 + 1)^2 - x1/10"}));
+  ASSERT_EQ(own.exit_code, 0) << own.err;
+  const json expected = json::parse(named.out), found = json::parse(own.out);
+  EXPECT_TRUE(found["teleports"][0]["accepted"]);
+  const double loss = expected["final_loss"].get<double>();
+  EXPECT_NEAR(found["final_loss"].get<double>(), loss, 1e-6 * loss);
+
+  const auto says = [&](const std::string& symmetry, const std::string& what) {
+    const Finished bad = desk.run(with({formula, "--symmetry", symmetry}));
+    EXPECT_EQ(bad.exit_code, 2) << bad.out;
+    EXPECT_THAT(bad.err, HasSubstr(what));
+  };
+  says("variables:10*(x1^2 - x2),x1 - 1:x2 + 1,(x2 + 1)^2 - x1",
+       "this is not a symmetry of the function");
+  says("variables:10*(x1^2 - x2),x1 - 1", "--symmetry: found 'variables:");
+  says("variables:x1:x1", "2, one for each variable");
+  says("variables:x1,x3:x1,x2", "x1 to x2, as the formula has");
+  says("variables:x1,x2 +:x1,x2", "column 5: found the end");
+}
+
 TEST(Kindness, EveryFlagIsCompletedAndInTheManual) {
   const std::string manual = symport({"man"}).out;
   EXPECT_THAT(manual, ::testing::StartsWith(".TH SYMPORT 1"));

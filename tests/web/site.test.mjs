@@ -25,7 +25,7 @@ after(async () => {
 
 // The playground, which the site only has a copy of, has tests of its own.
 const pages = () => readdirSync(site, { recursive: true })
-  .filter((file) => file.endsWith(".html") && file !== "playground.html").sort();
+  .filter((file) => file.endsWith(".html") && file !== "play.html").sort();
 
 /** A tab that notes errors and every request that is not for a file of the site. */
 async function tab({ width = 1280, colorScheme = "light", javaScriptEnabled = true } = {}) {

@@ -148,6 +148,9 @@ test("fragments and commands hold any text", () => {
 });
 
 test("draws level lines, both ways, the orbit and the charts", async () => {
+  for (const last of ["#plane .level >> nth=7", "#plane .jump >> nth=0", "#loss .curve >> nth=1", "#along .spot"]) {
+    await page.locator(last).waitFor({ state: "attached" });
+  }
   assert.ok(await page.locator("#plane .level").count() >= 8);
   assert.equal(await page.locator("#plane .way").count(), 2);
   assert.equal(await page.locator("#plane .orbit").count(), 1);

@@ -36,7 +36,11 @@ async function tab({ width = 1280, colorScheme = "light", javaScriptEnabled = tr
     if (["error", "warning"].includes(message.type())) page.problems.push(`${page.url()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => page.problems.push(`${page.url()}: ${error.message}`));
-  page.on("requestfailed", (request) => page.problems.push(`${page.url()}: no ${request.url()}`));
+  page.on("requestfailed", (request) => {
+    // The icon may still be on its way when the next page is opened.
+    const how = request.failure().errorText;
+    if (how !== "net::ERR_ABORTED") page.problems.push(`${page.url()}: no ${request.url()}: ${how}`);
+  });
   page.on("request", (request) => {
     if (!request.url().startsWith(pathToFileURL(site).href) && !request.url().startsWith("data:")) {
       page.problems.push(`${page.url()}: request of ${request.url()}`);

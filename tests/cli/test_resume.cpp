@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -199,15 +200,19 @@ TEST(Resume, ACheckpointOfTheFirstFormatIsRefusedByName) {
 }
 
 TEST(Resume, ACheckpointThatCannotBeWrittenIsAWarning) {
-  CutRun run({}, "2");
+  CutRun run({}, "200");  // long enough for the file to come in time
   run.words.erase(std::find(run.words.begin(), run.words.end(), "--quiet"));
   fs::create_directory(run.cut);
   const Finished part = symport(run.to_cut(), {.meanwhile = [&](int) {
-                                  // Before the end of the first epoch, a file stands where the
-                                  // directory should be.
                                   while (!fs::exists(run.cut + "/config.toml"))
                                     std::this_thread::yield();
-                                  write_file(run.cut + "/checkpoint", "");
+                                  // A file stands where the directory should be.
+                                  const fs::path place = run.cut + "/checkpoint";
+                                  while (!fs::is_regular_file(place)) {
+                                    std::error_code ignored;
+                                    fs::remove_all(place, ignored);
+                                    std::ofstream{place};
+                                  }
                                 }});
   EXPECT_EQ(part.exit_code, 0) << part.err;
   EXPECT_THAT(part.err, HasSubstr("a checkpoint could not be written, the run goes on"));

@@ -78,6 +78,8 @@ TEST(WayBack, GoesBackToBeforeTheFirstTeleportWhenTheLastWasNotToBlame) {
       train<double>(valley.objective, valley.optimizer, w, valley.options("0,1"));
   ASSERT_EQ(run.teleports.size(), 2u);
   for (const Certificate& teleport : run.teleports) EXPECT_FALSE(teleport.accepted);
+  // Taken back at different steps: first the last one, then the first.
+  EXPECT_NE(run.teleports[0].reason, run.teleports[1].reason);
   EXPECT_EQ(run.status, RunStatus::step_limit);
   EXPECT_LT(run.final_loss, run.trace.rows.front().loss);
 }

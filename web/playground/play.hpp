@@ -15,7 +15,8 @@ struct View {
   int columns = 2, rows = 2;  ///< of sample points, corners included
 };
 
-/// What a page asks of a run. Numbers go out as flat lists; their layout is said at each function.
+/// What a page asks of a run. Numbers are returned as flat lists; each function documents its
+/// layout.
 class Play {
  public:
   virtual ~Play() = default;
@@ -24,7 +25,7 @@ class Play {
   virtual std::string about() const = 0;
   /// Runs from the start to the end; asked before every step whether to go on.
   virtual void run(const std::function<bool()>& goes_on) = 0;
-  /// Of the rows so far from number `first` on.
+  /// Of what has been run so far.
   const RunSummary& summary() const { return summary_; }
 
   /// Of every row: step, loss, |gradient|^2, learning rate, evaluations, teleported; of functions

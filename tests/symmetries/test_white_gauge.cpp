@@ -215,7 +215,7 @@ TEST(WhiteGauge, TheLastLayersStepIsTheLeastSquaresSolution) {
   problem.objective.forward(problem.w, states);
   const Matrix h = states.h[2].transpose();
   const Matrix Y = problem.objective.targets().values.transpose();
-  const Matrix best = h.completeOrthogonalDecomposition().solve(Y);
+  const Matrix best = pseudo_inverse(h) * Y;
   const double least = 0.5 * (h * best - Y).squaredNorm();
   EXPECT_NEAR(problem.objective.value(w), least, tolerance::accumulated * least);
 }
@@ -343,9 +343,9 @@ TEST(FactorPair, AlternatingWhiteGaugesAreAlternatingLeastSquares) {
     const bool right = turn % 2 == 0;
     // By alternating least squares.
     if (right) {
-      U = V.transpose().completeOrthogonalDecomposition().solve(Y.transpose()).transpose();
+      U = Y * pseudo_inverse(V);
     } else {
-      V = U.completeOrthogonalDecomposition().solve(Y);
+      V = pseudo_inverse(U) * Y;
     }
     // By a gauge and a plain step on that side alone.
     const auto orbit = symmetry.orbit(objective, w);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "symmetries/low_rank_element.hpp"
 
-#include <Eigen/QR>
 #include <cmath>
 
+#include "core/column_basis.hpp"
 #include "core/dense.hpp"
 #include "symport/core/gemm.hpp"
 #include "symport/core/random.hpp"
@@ -58,8 +58,7 @@ void LowRankMatrix<Scalar>::truncate(Index rank) {
   if (size > Scalar(0)) left /= size;
   multiply<Scalar>(1, true, U_, false, left, 0, G);
   multiply<Scalar>(1, false, V_, false, G, 0, rows);
-  const Eigen::HouseholderQR<MatrixOf<Scalar>> qr(rows);
-  const MatrixOf<Scalar> Q = qr.householderQ() * MatrixOf<Scalar>::Identity(U_.rows(), rank);
+  const MatrixOf<Scalar> Q = column_basis(rows);
   multiply<Scalar>(1, true, V_, false, Q, 0, G);
   multiply<Scalar>(1, false, U_, false, G, 0, left);
   U_ = std::move(left);

@@ -5,6 +5,7 @@
 
 #include "core/dense.hpp"
 #include "core/position.hpp"
+#include "core/products.hpp"
 
 namespace symport {
 
@@ -38,17 +39,17 @@ VectorOf<Scalar> PaperOrbit<Scalar>::transform(Scalar scale) {
   for (Index q = 1; q < layers(); ++q) {
     const Index d = network_.width(q);
     const MatrixOf<Scalar>& E = E_[at(q)];
-    y_[at(q)] = A_[at(q)] * h_[at(q - 1)];
+    y_[at(q)] = product(A_[at(q)], h_[at(q - 1)]);
     k_[at(q)].resize(d, n);
     sigma.template value<Scalar>(y_[at(q)], k_[at(q)]);
     h_[at(q)].setOnes(network_.augmented_width(q), n);
-    h_[at(q)].topRows(d) = k_[at(q)] + scale * (E * k_[at(q)]);
+    h_[at(q)].topRows(d) = k_[at(q)] + scale * product(E, k_[at(q)]);
     z_[at(q)].resize(d, n);
     sigma.template inverse<Scalar>(h_[at(q)].topRows(d), z_[at(q)]);
     P_[at(q - 1)] = pseudo_inverse(h_[at(q - 1)].template cast<double>()).template cast<Scalar>();
-    network_.augmented(q, w.data()) = z_[at(q)] * P_[at(q - 1)];
+    network_.augmented(q, w.data()) = product(z_[at(q)], P_[at(q - 1)]);
     A_[at(q + 1)] = network_.augmented(q + 1, from);
-    A_[at(q + 1)].leftCols(d) -= scale * (network_.weights(q + 1, from) * E);
+    A_[at(q + 1)].leftCols(d) -= scale * product<Scalar>(network_.weights(q + 1, from), E);
   }
   network_.augmented(layers(), w.data()) = A_[at(layers())];
   return w;
@@ -64,27 +65,28 @@ void PaperOrbit<Scalar>::pull_back(In<Scalar> covector) {
   MatrixOf<Scalar> h_bar = MatrixOf<Scalar>::Zero(network_.augmented_width(layers() - 1), n);
   for (Index q = layers() - 1; q >= 1; --q) {
     const Index d = network_.width(q);
-    const auto C = network_.augmented(q, covector.data());
+    const MatrixOf<Scalar> C = network_.augmented(q, covector.data());
     const MatrixOf<Scalar>& P = P_[at(q - 1)];
     const MatrixOf<Scalar>& below = h_[at(q - 1)];
     // W'_q = z P  and  z = sigma^-1(h)
     MatrixOf<Scalar> slope(d, n);
     sigma.template derivative<Scalar>(1, z_[at(q)], slope);
-    h_bar.topRows(d).array() += (C * P.transpose()).array() / slope.array();
+    h_bar.topRows(d).array() += product_transposed(C, P).array() / slope.array();
     // h = (I + T) k  and  A_(q+1) = W_(q+1) (I - T)
-    E_[at(q)] = h_bar.topRows(d) * k_[at(q)].transpose() -
-                network_.weights(q + 1, from).transpose() * A_bar.leftCols(d);
+    E_[at(q)] = product_transposed<Scalar>(h_bar.topRows(d), k_[at(q)]) -
+                transposed_product<Scalar>(network_.weights(q + 1, from), A_bar.leftCols(d));
     if (q == 1) break;
     // k = sigma(y),  y = A h_(q-1)
     MatrixOf<Scalar> y_bar = h_bar.topRows(d);
     sigma.template scale_by_slope<Scalar>(y_[at(q)], y_bar);
-    A_bar = y_bar * below.transpose();
+    A_bar = product_transposed(y_bar, below);
     // (P2), P = h_(q-1)+: dP = -P dh P + P P' dh' (I - h P) + (I - P h) dh' P'P
-    const MatrixOf<Scalar> P_bar_T = C.transpose() * z_[at(q)];
-    const MatrixOf<Scalar> left = P_bar_T * P * P.transpose();
-    const MatrixOf<Scalar> right = P.transpose() * P * P_bar_T;
-    h_bar = A_[at(q)].transpose() * y_bar - P.transpose() * P_bar_T.transpose() * P.transpose() +
-            left - below * (P * left) + right - (right * P) * below;
+    const MatrixOf<Scalar> P_bar_T = transposed_product(C, z_[at(q)]);
+    const MatrixOf<Scalar> P_bar_T_P = product(P_bar_T, P);
+    const MatrixOf<Scalar> left = product_transposed(P_bar_T_P, P);
+    const MatrixOf<Scalar> right = product(transposed_product(P, P), P_bar_T);
+    h_bar = transposed_product(A_[at(q)], y_bar) - product(P, P_bar_T_P).transpose() + left -
+            product(below, product(P, left)) + right - product(product(right, P), below);
   }
 }
 
@@ -159,7 +161,7 @@ bool PaperOrbit<Scalar>::move(double length) {
   this->charge_states(0.5);
   if (!next.w.allFinite()) return false;
   next.g = base().g;
-  for (Index q = 1; q < layers(); ++q) next.g[at(q)] += scale * (E_[at(q)] * base().g[at(q)]);
+  for (Index q = 1; q < layers(); ++q) next.g[at(q)] += scale * product(E_[at(q)], base().g[at(q)]);
   points_[1 - base_] = std::move(next);
   current_ = 1 - base_;
   return true;

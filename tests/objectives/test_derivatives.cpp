@@ -81,18 +81,19 @@ std::vector<Pair> pairs() {
            testing::generic(6, testing::rosenbrock_loss)},
           {"booth", std::make_shared<Booth>(), testing::generic(2, testing::booth_loss)},
           {"quadratic", std::make_shared<Quadratic>(A),
-           testing::generic(5, [A](const auto& x) { return x.dot(A * x); })},
+           testing::generic(5, [A](const auto& x) { return x.dot(A.lazyProduct(x)); })},
           {"factorization", std::make_shared<MatrixFactorization>(factorization),
            testing::generic(14,
                             [Y = factorization.Y()](const auto& x) {
                               const auto U = x.head(8).reshaped(4, 2);
                               const auto V = x.tail(6).reshaped(2, 3);
-                              return (U * V - Y).squaredNorm();
+                              return (U.lazyProduct(V) - Y).squaredNorm();
                             })},
           {"linear model", std::make_shared<LinearModel>(model),
            testing::generic(6, [X = model.X(), Y = model.Y()](const auto& x) {
              using Number = typename std::decay_t<decltype(x)>::Scalar;
-             return 0.5 * (x.reshaped(2, 3) * X.template cast<Number>() - Y).squaredNorm();
+             return 0.5 *
+                    (x.reshaped(2, 3).lazyProduct(X.template cast<Number>()) - Y).squaredNorm();
            })}};
 }
 

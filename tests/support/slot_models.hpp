@@ -47,6 +47,20 @@ T slot_loss(const MatrixOf<T>& outputs) {
   return (outputs - slot_data<T>(outputs.rows(), outputs.cols(), 99)).squaredNorm();
 }
 
+/// A B. Eigen's own products of dual numbers take seconds to compile.
+template <class T>
+MatrixOf<T> times(const MatrixOf<T>& A, const MatrixOf<T>& B) {
+  MatrixOf<T> C(A.rows(), B.cols());
+  for (Index j = 0; j < C.cols(); ++j) {
+    for (Index i = 0; i < C.rows(); ++i) {
+      T sum = 0.0 * A(i, 0);
+      for (Index k = 0; k < A.cols(); ++k) sum += A(i, k) * B(k, j);
+      C(i, j) = sum;
+    }
+  }
+  return C;
+}
+
 template <class T, class F>
 MatrixOf<T> mapped(MatrixOf<T> z, const F& f) {
   for (Index j = 0; j < z.cols(); ++j) {
@@ -96,9 +110,9 @@ inline SlotModel convolution_model() {
         MatrixOf<T> outputs(2, 3);
         for (Index sample = 0; sample < 3; ++sample) {
           const MatrixOf<T> image = slot_data<T>(2, 7, 10 + static_cast<std::uint64_t>(sample));
-          MatrixOf<T> z = block("K1") * windows<T>(image, 3);
+          MatrixOf<T> z = times(block("K1"), windows<T>(image, 3));
           for (Index t = 0; t < z.cols(); ++t) z.col(t) += block("b1");
-          MatrixOf<T> y = block("K2") * windows<T>(mapped<T>(z, leaky), 2);
+          MatrixOf<T> y = times(block("K2"), windows<T>(mapped<T>(z, leaky), 2));
           for (Index t = 0; t < y.cols(); ++t) y.col(t) += block("b2");
           const MatrixOf<T> h = mapped<T>(y, leaky);
           MatrixOf<T> flat(8, 1);
@@ -107,7 +121,7 @@ inline SlotModel convolution_model() {
               flat(2 * c + p, 0) = 0.5 * (h(c, 2 * p) + h(c, 2 * p + 1));
             }
           }
-          outputs.col(sample) = block("V") * flat;
+          outputs.col(sample) = times(block("V"), flat);
         }
         return slot_loss<T>(outputs);
       });
@@ -123,8 +137,8 @@ inline SlotModel gated_model() {
         using T = typename decltype(block("up"))::Scalar;
         const MatrixOf<T> x = slot_data<T>(3, 4, 1);
         const MatrixOf<T> h =
-            mapped<T>(block("gate") * x, silu).cwiseProduct(MatrixOf<T>(block("up") * x));
-        return slot_loss<T>(block("down") * h);
+            mapped<T>(times(block("gate"), x), silu).cwiseProduct(times(block("up"), x));
+        return slot_loss<T>(times(block("down"), h));
       });
 }
 
@@ -138,9 +152,9 @@ inline SlotModel squared_relu_model() {
                       {{"W1"}, {"b1"}, {"W2", 1, Representation::power, /*charge=*/-2.0}}}},
                     [](const auto& block) {
                       using T = typename decltype(block("W1"))::Scalar;
-                      MatrixOf<T> z = block("W1") * slot_data<T>(3, 5, 2);
+                      MatrixOf<T> z = times(block("W1"), slot_data<T>(3, 5, 2));
                       for (Index t = 0; t < z.cols(); ++t) z.col(t) += block("b1");
-                      return slot_loss<T>(block("W2") * mapped<T>(z, relu_squared));
+                      return slot_loss<T>(times(block("W2"), mapped<T>(z, relu_squared)));
                     });
 }
 
@@ -175,17 +189,17 @@ inline SlotModel attention_model() {
     };
     MatrixOf<T> values(4, 3);
     for (const Index head : {0, 1}) {
-      const MatrixOf<T> q = block("Q").middleRows(2 * head, 2) * x;
-      const MatrixOf<T> k = block("K").middleRows(2 * head, 2) * x;
-      const MatrixOf<T> v = block("V").middleRows(2 * head, 2) * x;
-      MatrixOf<T> weights = mapped<T>(k.transpose() * q, exponential);
+      const MatrixOf<T> q = times<T>(block("Q").middleRows(2 * head, 2), x);
+      const MatrixOf<T> k = times<T>(block("K").middleRows(2 * head, 2), x);
+      const MatrixOf<T> v = times<T>(block("V").middleRows(2 * head, 2), x);
+      MatrixOf<T> weights = mapped<T>(times<T>(k.transpose(), q), exponential);
       for (Index t = 0; t < 3; ++t) {
         T sum = weights(0, t) + weights(1, t) + weights(2, t);
         for (Index s = 0; s < 3; ++s) weights(s, t) /= sum;
       }
-      values.middleRows(2 * head, 2) = v * weights;
+      values.middleRows(2 * head, 2) = times(v, weights);
     }
-    return slot_loss<T>(block("O") * values);
+    return slot_loss<T>(times(block("O"), values));
   });
 }
 
@@ -198,13 +212,13 @@ inline SlotModel stream_model() {
                     [](const auto& block) {
                       using T = typename decltype(block("E"))::Scalar;
                       using std::sqrt;
-                      MatrixOf<T> stream = block("E") * slot_data<T>(4, 3, 4);
+                      MatrixOf<T> stream = times(block("E"), slot_data<T>(4, 3, 4));
                       for (Index t = 0; t < 3; ++t) {
                         stream.col(t) += block("b");
                         const T length = sqrt(stream.col(t).squaredNorm());
                         for (Index i = 0; i < 3; ++i) stream(i, t) /= length;
                       }
-                      return slot_loss<T>(block("R") * stream);
+                      return slot_loss<T>(times(block("R"), stream));
                     });
 }
 
@@ -220,8 +234,8 @@ inline SlotModel conjugation_model() {
       [](const auto& block) {
         using T = typename decltype(block("A"))::Scalar;
         const MatrixOf<T> A = block("A"), v = block("v"), u = block("u");
-        const T once = (u.transpose() * (A * v).eval())(0, 0);
-        const T twice = (u.transpose() * (A * (A * v).eval()).eval())(0, 0);
+        const T once = times<T>(u.transpose(), times(A, v))(0, 0);
+        const T twice = times<T>(u.transpose(), times(A, times(A, v)))(0, 0);
         return pow(once - 1.0, 2) + pow(twice + 2.0, 2) + pow(A.trace() - 0.5, 2);
       });
 }
@@ -236,10 +250,10 @@ inline SlotModel mixed_model() {
                      {GroupKind::scaling, 3, {{"W3"}, {"W4", 1, Representation::dual}}}},
                     [](const auto& block) {
                       using T = typename decltype(block("W1"))::Scalar;
-                      MatrixOf<T> h = mapped<T>(block("W1") * slot_data<T>(2, 4, 5), odd);
-                      h = mapped<T>(block("W2") * h, silu);
-                      h = mapped<T>(block("W3") * h, leaky);
-                      return slot_loss<T>(block("W4") * h);
+                      MatrixOf<T> h = mapped<T>(times(block("W1"), slot_data<T>(2, 4, 5)), odd);
+                      h = mapped<T>(times(block("W2"), h), silu);
+                      h = mapped<T>(times(block("W3"), h), leaky);
+                      return slot_loss<T>(times(block("W4"), h));
                     });
 }
 
@@ -251,8 +265,8 @@ inline SlotModel adapter_model() {
                     {{GroupKind::general_linear, 2, {{"A"}, {"B", 1, Representation::dual}}}},
                     [](const auto& block) {
                       using T = typename decltype(block("W"))::Scalar;
-                      const MatrixOf<T> W = block("W") + block("B") * block("A");
-                      return slot_loss<T>(W * slot_data<T>(4, 5, 6));
+                      const MatrixOf<T> W = block("W") + times(block("B"), block("A"));
+                      return slot_loss<T>(times(W, slot_data<T>(4, 5, 6)));
                     });
 }
 

@@ -2,9 +2,6 @@
 #include "support/point_numbers.hpp"
 #include "symport/symmetries/linear_network.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-
 #include "core/dense.hpp"
 #include "support/candidates.hpp"
 #include "support/network_laws.hpp"
@@ -54,7 +51,7 @@ TEST(LinearNetwork, IsAGroupAction) {
     std::vector<Matrix> product, inverse;
     for (std::size_t l = 0; l < a.size(); ++l) {
       product.push_back(a[l] * b[l]);
-      inverse.push_back(a[l].inverse());
+      inverse.push_back(symport::inverse(a[l]));
     }
     EXPECT_LE(relative_distance<double>(moved(network, a, moved(network, b, problem.w)),
                                         moved(network, product, problem.w)),
@@ -120,7 +117,7 @@ TEST(LinearNetwork, ClosedFormBeatsRandomElementsWithinTheBound) {
       // Random symmetric elements at the ends of the bound.
       std::vector<Matrix> g = random_elements(network, random, 0.3);
       for (Matrix& a : g) {
-        const Matrix Q = Eigen::HouseholderQR<Matrix>(a).householderQ();
+        const Matrix Q = orthogonal_factor(a);
         Vector ends(a.rows());
         for (double& end : ends) end = random.below(2) == 0 ? kappa : 1.0 / kappa;
         a = Q * ends.asDiagonal() * Q.transpose();

@@ -2,10 +2,9 @@
 // The white gauge as a move: against golden numbers, and what theory says of it.
 #include <gtest/gtest.h>
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <cmath>
 
+#include "core/dense.hpp"
 #include "support/network_golden.hpp"
 #include "support/networks.hpp"
 #include "symmetries/general_linear_orbit.hpp"
@@ -43,14 +42,14 @@ void expect_white_maps(double tolerance) {
     SCOPED_TRACE(::testing::Message() << d << " x " << n);
     const MatrixOf<Scalar> h = random_matrix<Scalar>(d, n, random);
     const Matrix states = h.template cast<double>();
-    const Eigen::JacobiSVD<Matrix> svd(states, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const SingularValues svd = singular_values(states);
     for (const double damping : {0.0, 0.3}) {
       const auto g = white_map<Scalar>(h, {.damping = damping});
       ASSERT_TRUE(g.invertible());
-      const Vector squares = svd.singularValues().cwiseAbs2();
+      const Vector squares = svd.values.cwiseAbs2();
       const Vector gains = (squares.array() + damping * squares.mean()).rsqrt();
       const double rest = std::exp(gains.array().log().mean());
-      const Matrix& U = svd.matrixU();
+      const Matrix& U = svd.U;
       const Matrix expected = U * gains.asDiagonal() * U.transpose() +
                               rest * (Matrix::Identity(d, d) - U * U.transpose());
       EXPECT_LE(relative(dense(g, d), expected), tolerance);
@@ -81,7 +80,7 @@ TEST(WhiteMap, LivesWithDependentAndZeroStates) {
   h.row(2).setZero();
   const auto g = white_map<double>(h, {.floor = 1e-10});
   ASSERT_TRUE(g.invertible());
-  const Vector singular = Eigen::JacobiSVD<Matrix>(dense(g, 6) * h).singularValues();
+  const Vector singular = singular_values(dense(g, 6) * h).values;
   EXPECT_NEAR(singular[0], 1.0, 1e-6);
   EXPECT_NEAR(singular[2], 1.0, 1e-6);
   EXPECT_LE(singular[3], 1e-6);
@@ -216,7 +215,7 @@ TEST(WhiteGauge, TheLastLayersStepIsTheLeastSquaresSolution) {
   problem.objective.forward(problem.w, states);
   const Matrix h = states.h[2].transpose();
   const Matrix Y = problem.objective.targets().values.transpose();
-  const Matrix best = h.completeOrthogonalDecomposition().solve(Y);
+  const Matrix best = pseudo_inverse(h) * Y;
   const double least = 0.5 * (h * best - Y).squaredNorm();
   EXPECT_NEAR(problem.objective.value(w), least, tolerance::accumulated * least);
 }
@@ -344,9 +343,9 @@ TEST(FactorPair, AlternatingWhiteGaugesAreAlternatingLeastSquares) {
     const bool right = turn % 2 == 0;
     // By alternating least squares.
     if (right) {
-      U = V.transpose().completeOrthogonalDecomposition().solve(Y.transpose()).transpose();
+      U = Y * pseudo_inverse(V);
     } else {
-      V = U.completeOrthogonalDecomposition().solve(Y);
+      V = pseudo_inverse(U) * Y;
     }
     // By a gauge and a plain step on that side alone.
     const auto orbit = symmetry.orbit(objective, w);

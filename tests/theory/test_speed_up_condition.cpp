@@ -87,7 +87,7 @@ struct LinearAction {
 LinearAction invariant_under_o_eta(const Matrix& eta) {
   const Matrix metric = inverse(eta);
   return {eta, testing::generic(eta.rows(), [metric](const auto& w) {
-            const auto q = w.dot(metric * w);
+            const auto q = w.dot(metric.lazyProduct(w));
             return (q - 2.0) * (q - 2.0) + 0.3 * q;
           })};
 }

@@ -8,7 +8,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FOLDERS = ["src/core", "src/objectives", "src/optimizers", "src/schedules", "src/search", "src/symmetries",
            "src/training", "lab/options", "web/playground", "web/playground/platform"]
-LEFT_OUT = ["src/core/blas_buffer", "src/core/memory", "src/core/pool", "src/core/version",
+LEFT_OUT = ["src/core/blas_buffer", "src/core/eigen_kernels", "src/core/memory", "src/core/pool", "src/core/version",
             "src/objectives/linear_model", "src/symmetries/linear_data", "src/training/batch_source",
             "src/training/best_learning_rate", "src/training/checkpoint", "src/training/checkpoint_fields",
             "src/training/evaluate", "src/training/image_source", "src/training/mlp_file",

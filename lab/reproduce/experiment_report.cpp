@@ -242,10 +242,11 @@ std::string finding_text(const Reproduction& result) {
                                  [](const Outcome& outcome) { return outcome.met(); });
   std::string text = "To be seen: " + result.experiment.see;
   if (all == 0) return text + " No number is expected, so nothing is judged.";
-  return text + fmt::format(
-                    " Found with {} seed{}: {} of the {} expected numbers are inside their "
-                    "intervals. As expected means all of them, partly some.",
-                    seeds, seeds == 1 ? "" : "s", met, all);
+  return text +
+         fmt::format(
+             " Found with {} seed{}: {} of the {} expected numbers are inside their "
+             "intervals. The badge says \"as expected\" where all are, \"partly\" where some are.",
+             seeds, seeds == 1 ? "" : "s", met, all);
 }
 
 report::Report experiment_report(const Reproduction& result) {

@@ -9,6 +9,7 @@
 #include "lab/options/threads.hpp"
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/run_config.hpp"
+#include "lab/runs/settled.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/optimizers/objective_bound.hpp"
 #include "symport/training/mlp_file.hpp"
@@ -33,23 +34,27 @@ std::vector<Index> first_samples(Index count) {
   return samples;
 }
 
+/// With the activation that the file of the weights names, where none was given.
+NetworkRunSpec with_stored_activation(NetworkRunSpec spec) {
+  if (spec.weights && !spec.activation) {
+    spec.activation = mlp_description(read_npz(*spec.weights), *spec.weights).activation;
+  }
+  return spec;
+}
+
 /// A network with its parameters, from a file or drawn from the seed.
 template <Real Scalar>
 StoredMlp<Scalar> make_weights(NetworkRunSpec& spec) {
   if (!spec.weights) {
     const Mlp network =
-        for_option("layers", [&] { return Mlp(spec.layers, spec.activation, spec.biases); });
+        for_option("layers", [&] { return Mlp(spec.layers, *spec.activation, spec.biases); });
     Random random(spec.seed, weights_stream);
     return {network, initialize<Scalar>(network, *spec.init, random)};
   }
   const ArrayMap arrays = read_npz(*spec.weights);
-  const auto own = mlp_description(arrays, *spec.weights).activation;
-  if (own && *own != spec.activation) {
-    throw OptionError("activation",
-                      fmt::format("found {}, but the weights in '{}' are of a network with {}",
-                                  spec.activation.name(), *spec.weights, own->name()));
-  }
-  StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, *spec.weights, spec.activation);
+  settled("activation", spec.activation, mlp_description(arrays, *spec.weights).activation,
+          *spec.weights, activation_names());
+  StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, *spec.weights, *spec.activation);
   const std::vector<Index> widths = stored.network.widths();
   if (!spec.layers.empty() && spec.layers != widths) {
     throw OptionError(
@@ -111,14 +116,15 @@ template <Real Scalar>
 class LoadedRun final : public NetworkRun {
  public:
   LoadedRun(const NetworkRunSpec& asked, DataCache& cache)
-      : NetworkRun(resolve(asked)),
+      : NetworkRun(resolve(with_stored_activation(asked))),
         weights_(make_weights<Scalar>(spec_)),
         data_(load_data<Scalar>(spec_, cache)),
         split_(split_samples(spec_, data_.training.count())),
-        plan_(plan_teleport<Scalar>(spec_.how, spec_.activation)),
+        plan_(plan_teleport<Scalar>(spec_.how, *spec_.activation)),
         optimizer_(make_optimizer<Scalar>(spec_.optimizer,
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
                                           weights_.network)) {
+    assumed_activation_ = spec_.weights && !with_stored_activation(asked).activation;
     if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
     if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
@@ -139,6 +145,10 @@ class LoadedRun final : public NetworkRun {
     const ThreadScope threads(static_cast<int>(spec_.threads));
     tell_of_fewer_threads(threads, observer.warn);
     tell_of_what_has_no_effect(observer.warn);
+    if (assumed_activation_) {
+      observer.warn(fmt::format("'{}' does not name its activation; {} is assumed (--activation)",
+                                *spec_.weights, spec_.activation->name()));
+    }
     std::optional<CheckpointFiles> files;
     std::optional<Checkpoint<Scalar>> resumed;
     Checkpointing<Scalar> checkpoints;
@@ -394,6 +404,7 @@ class LoadedRun final : public NetworkRun {
   }
 
   StoredMlp<Scalar> weights_;
+  bool assumed_activation_ = false;  ///< neither the user nor the file of the weights named it
   DataSet<Scalar> data_;
   Split split_;
   TeleportPlan<Scalar> plan_;

@@ -62,8 +62,11 @@ OptionTable<NetworkRunSpec> problem_options() {
            &S::layers, as_layers()),
        row({"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ..."},
            &S::weights, as_path()),
-       row({"activation", "NAME", "of the hidden layers: " + activation_names()}, &S::activation,
-           as_activation()),
+       row({"activation", "NAME",
+            fmt::format(
+                "of the hidden layers: {} (default: what the file of --weights says, else {})",
+                activation_names(), default_activation().name())},
+           &S::activation, as_activation()),
        row({"bias", "", "layers have biases"}, &S::biases, as_switch()),
        row({"loss", "NAME", loss_names()}, &S::loss, as_loss()),
        row({"init", "NAME",
@@ -154,7 +157,7 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
     if (spec.layers.empty()) {
       throw OptionError("layers",
                         "missing; give the widths from the features to the outputs, such as "
-                        "784,512,10, or --weights");
+                        "784,512,10");
     }
     if (!spec.init) spec.init = usual.init;
   }
@@ -290,6 +293,7 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   spec.data = known_data_name(spec.data);
   require_label_fits(source, spec.where);
   fill_usual(spec, source.usual_run());
+  if (!spec.activation) spec.activation = default_activation();
   check(spec.trip);
   if (spec.evaluate_every && !spec.minibatch()) {
     throw OptionError("evaluate-every",
@@ -306,15 +310,15 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     throw OptionError("lr", "found 'auto', which needs full batches (--batch full)");
   }
   // A white gauge suits its own samples: on a mini-batch the next ones would pay for that.
-  if (!spec.how.symmetry) spec.how.symmetry = usual_symmetry(spec.activation);
+  if (!spec.how.symmetry) spec.how.symmetry = usual_symmetry(*spec.activation);
   if (spec.minibatch() && *spec.how.symmetry == "gl" && spec.how.how.search == "auto") {
     spec.how.how.search = "ascent";
   }
-  spec.how = plan_teleport<double>(spec.how, spec.activation).spec;
+  spec.how = plan_teleport<double>(spec.how, *spec.activation).spec;
   if (!spec.how.how.rehearsal) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
     // Of one weight: all that is asked is what kind of steps it takes.
-    const Mlp least({1, 1}, spec.activation, spec.biases);
+    const Mlp least({1, 1}, *spec.activation, spec.biases);
     spec.how.how.rehearsal = usual_rehearsal_of(
         spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, least),
         spec.minibatch());

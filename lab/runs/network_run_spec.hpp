@@ -64,7 +64,7 @@ struct NetworkRunSpec {
 
   std::vector<Index> layers{};
   std::optional<std::string> weights = std::nullopt;
-  Activation activation = default_activation();
+  std::optional<Activation> activation = std::nullopt;  ///< unset: that of `weights`, or the usual
   bool biases = false;
   std::optional<Loss> loss = std::nullopt;
   std::optional<Initialization> init = std::nullopt;

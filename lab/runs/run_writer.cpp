@@ -83,7 +83,7 @@ Json json_object(const NetworkResult& result) {
       {"seconds", summary.seconds},
       {"data", spec.data},
       {"layers", spec.layers},
-      {"activation", spec.activation.name()},
+      {"activation", spec.activation->name()},
       {"loss", spec.loss->name()},
       {"optimizer", spec.optimizer},
       {"learning_rate", spec.learning_rate->text()},
@@ -138,7 +138,7 @@ std::string json_of_seeds(const std::vector<NetworkResult>& results) {
 void write_results(const NetworkResult& result, RunDirectory& directory,
                    const std::filesystem::path& folder) {
   ArrayMap model = result.model;
-  describe_mlp(model, {result.spec.activation, result.spec.loss});
+  describe_mlp(model, {*result.spec.activation, result.spec.loss});
   directory.write({{folder / "model.npz", {}, &model},
                    {folder / "trace.csv", csv(result.summary.trace, TraceLayout::training)},
                    {folder / "teleports.jsonl", lines_of(json_teleports(result))},

@@ -6,6 +6,7 @@
 
 #include "lab/data/data_cache.hpp"
 #include "lab/options/threads.hpp"
+#include "lab/runs/settled.hpp"
 #include "lab/runs/watched_objective.hpp"
 #include "symport/data/npz.hpp"
 #include "symport/objectives/mlp_objective.hpp"
@@ -25,24 +26,6 @@ Precision precision_of(const ArrayMap& arrays) {
   };
   return std::all_of(arrays.begin(), arrays.end(), single) ? Precision::float32
                                                            : Precision::float64;
-}
-
-/// What was given, or what the file of the weights says; both must agree.
-template <class Value>
-Value settled(const char* option, const std::optional<Value>& given,
-              const std::optional<Value>& in_file, const std::string& file,
-              const std::string& names) {
-  if (given && in_file && *given != *in_file) {
-    throw OptionError(option, fmt::format("found {}, but the weights in '{}' are of a network with "
-                                          "{}",
-                                          given->name(), file, in_file->name()));
-  }
-  if (given) return *given;
-  if (in_file) return *in_file;
-  throw OptionError(
-      option, fmt::format("missing, and '{}' does not name it; weights alone do not tell, and "
-                          "a wrong one destroys the network. Allowed is {}",
-                          file, names));
 }
 
 template <Real Scalar>

@@ -29,7 +29,7 @@ class ExpressionParser {
                                                    text_.size(), Expression::longest));
     }
     sum();
-    if (peek() != '\0') refuse("an operator, or the end");
+    if (peek() != '\0') refuse("an operator (products are written *), or the end");
     if (result_.dimension_ == 0) refuse("a variable somewhere: x1, x2, ...");
     result_.text_ = text_;
     return std::move(result_);
@@ -71,7 +71,9 @@ class ExpressionParser {
     std::string found = "the end";
     if (!rest.empty()) {
       const bool printable = rest[0] > ' ' && rest[0] <= '~';
-      found = printable ? fmt::format("'{}'", rest[0]) : std::string("an unprintable character");
+      found = printable
+                  ? fmt::format("'{}'", rest.substr(0, std::max<std::size_t>(1, word_length(rest))))
+                  : std::string("an unprintable character");
     }
     throw InvalidArgument(
         "formula", fmt::format("column {}: found {}, expected {}", at_ + 1, found, expected));
@@ -79,6 +81,17 @@ class ExpressionParser {
 
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+  /// Of the letters and digits that it begins with; what nobody would read is left out.
+  static std::size_t word_length(std::string_view text) {
+    constexpr std::size_t longest_word = 20;
+    std::size_t length = 0;
+    while (length < std::min(text.size(), longest_word) &&
+           (is_letter(text[length]) || is_digit(text[length]))) {
+      ++length;
+    }
+    return length;
+  }
 
   /// The next character that is no space; '\0' at the end.
   char peek() {
@@ -193,7 +206,8 @@ class ExpressionParser {
       if (error != std::errc() || last != name.data() + name.size() || number < 1 ||
           number > Expression::most_variables) {
         at_ = begin;
-        refuse(fmt::format("a variable from x1 to x{}", Expression::most_variables));
+        refuse(fmt::format("a variable from x1 to x{} (products are written *)",
+                           Expression::most_variables));
       }
       result_.nodes_.push_back({Operation::variable, 0.0, number - 1});
       result_.dimension_ = std::max(result_.dimension_, number);

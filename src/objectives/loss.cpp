@@ -86,7 +86,7 @@ void Loss::check(const Targets<Scalar>& targets, Index outputs, Index samples) c
     }
   } else {
     if (targets.categorical()) {
-      throw InvalidArgument("targets", "classes", "numbers (outputs x samples) for " + name());
+      throw InvalidArgument("targets", "classes", "numbers (Y, not y) for " + name());
     }
     if (targets.values.rows() != outputs) {
       throw InvalidArgument("targets", fmt::format("{} rows", targets.values.rows()),

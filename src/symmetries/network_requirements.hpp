@@ -46,7 +46,8 @@ const Mlp& require_network(const std::string& symmetry, const BasicObjective<Sca
       activation.positively_homogeneous()
           ? "take the symmetry rescale, which needs none"
           : activation.name() +
-                " has no symmetry that helps (permutation and sign_flip change no gradient norm)";
+                " has no symmetry that helps (permutation and sign_flip change no gradient norm), "
+                "but level_set moves without one";
   throw InvalidArgument(
       "activation", fmt::format("the symmetry {} needs an activation with an inverse, and {} has "
                                 "none: {}; activations with one: linear, leaky_relu, asinh, "

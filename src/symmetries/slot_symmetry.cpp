@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "symmetries/slot_orbit.hpp"
 #include "symport/core/invalid_argument.hpp"
@@ -15,12 +17,15 @@ namespace {
 
 using Part = SlotAction::Part;
 
-/// Whether the loss really changes along the group where Noether's test says so. The residual of a
+/// Two losses that differ along the group where Noether's test says so. The residual of a
 /// gradient that is all rounding, near a minimum or on a plateau, means nothing; so the slope must
-/// be found again in differences of the loss, by 10 % of the group each way.
+/// be found again in differences of the loss, by 10 % of the group each way; nothing where it is
+/// not.
 template <Real Scalar>
-bool loss_changes(const SlotAction& action, const BasicObjective<Scalar>& objective, In<Scalar> w,
-                  const VectorOf<Scalar>& gradient) {
+std::optional<std::pair<double, double>> loss_changes(const SlotAction& action,
+                                                      const BasicObjective<Scalar>& objective,
+                                                      In<Scalar> w,
+                                                      const VectorOf<Scalar>& gradient) {
   constexpr double length = 0.1;
   GroupMatrices T = action.pull_back(w.template cast<double>(), gradient.template cast<double>());
   const double slope = std::sqrt(action.inner(T, T));
@@ -35,7 +40,8 @@ bool loss_changes(const SlotAction& action, const BasicObjective<Scalar>& object
   const double change = std::abs(above - below);
   const double rounding =
       1000.0 * std::numeric_limits<Scalar>::epsilon() * std::max(std::abs(above), std::abs(below));
-  return change > 0.1 * slope * 2.0 * length && change > rounding;
+  if (!(change > 0.1 * slope * 2.0 * length && change > rounding)) return std::nullopt;
+  return std::pair(below, above);
 }
 
 }  // namespace
@@ -62,12 +68,13 @@ OrbitOrReason<Scalar> SlotSymmetry<Scalar>::orbit(const BasicObjective<Scalar>& 
   VectorOf<Scalar> gradient(w.size());
   objective.gradient(w, gradient);
   const double residual = noether_residual(w, gradient);
-  if (residual > std::sqrt(std::numeric_limits<Scalar>::epsilon()) &&
-      loss_changes<Scalar>(*action_, objective, w, gradient)) {
-    return OrbitOrReason<Scalar>::none(fmt::format(
-        "{}: this is not a symmetry of your loss: its slope along the group is {:.2g} of what it "
-        "is in the slots (Noether's test), and should be 0",
-        name_, residual));
+  if (residual > std::sqrt(std::numeric_limits<Scalar>::epsilon())) {
+    if (const auto losses = loss_changes<Scalar>(*action_, objective, w, gradient)) {
+      return OrbitOrReason<Scalar>::none(fmt::format(
+          "{}: this is not a symmetry of your loss: along the group it changes from {:.6g} to "
+          "{:.6g} (Noether's residual {:.2g}, which should be 0)",
+          name_, losses->first, losses->second, residual));
+    }
   }
   return std::make_unique<SlotOrbit<Scalar>>(action_, objective, w, std::move(gradient));
 }

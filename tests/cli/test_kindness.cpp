@@ -82,7 +82,7 @@ TEST(Messages, SayWhatToDo) {
        {"gl needs an activation with an inverse", "relu", "take the symmetry rescale"}},
       {{"--data", "reg.npz", "--layers", "4,8,1", "--activation", "tanh", "--symmetry", "gl",
         "--teleport", "1"},
-       {"tanh has no symmetry that helps"}},
+       {"tanh has no symmetry that helps", "level_set"}},
       {{"--data", "nosuch.npz", "--layers", "4,8,1"}, {"nosuch.npz: no such file\n"}},
       {{"--config", "nosuch.toml"}, {"nosuch.toml: no such file"}},
       {{"--data", "prices.csv", "--layers", "4,8,1"}, {"--label: missing", "--target", "price"}},

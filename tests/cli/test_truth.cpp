@@ -208,9 +208,22 @@ TEST(Teleport, TakesActivationAndLossFromTheFileOfARun) {
   const Finished refused = symport(other);
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("are of a network with relu"));
-  const Finished train = symport({"train", "--data", files.batch, "--weights", model});
-  EXPECT_EQ(train.exit_code, 2);
-  EXPECT_THAT(train.err, HasSubstr("are of a network with relu"));
+  const Words train{"train", "--data", files.batch, "--weights", model, "--steps", "0"};
+  const Finished same = symport(train);
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.err, Not(HasSubstr("is assumed")));
+  Words wrong = train;
+  wrong.insert(wrong.end(), {"--activation", "leaky_relu"});
+  EXPECT_EQ(symport(wrong).exit_code, 2);
+  EXPECT_THAT(symport(wrong).err, HasSubstr("are of a network with relu"));
+}
+
+TEST(Train, SaysWhichActivationItAssumesOfWeightsThatNameNone) {
+  const Files files;
+  const Finished run =
+      symport({"train", "--data", files.batch, "--weights", files.weights, "--steps", "0"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.err, HasSubstr("does not name its activation; leaky_relu:0.1 is assumed"));
 }
 
 TEST(Diverged, MeansTheSameEverywhere) {

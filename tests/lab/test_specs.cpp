@@ -129,7 +129,7 @@ TEST(Specs, NamesAreUnderstoodHoweverTheyAreSpelt) {
                                                                        {"symmetry", "Rescale"},
                                                                        {"batch", "FULL"}}));
   EXPECT_EQ(spec.optimizer, "gd");
-  EXPECT_EQ(spec.activation.name(), "leaky_relu:0.1");
+  EXPECT_EQ(spec.activation->name(), "leaky_relu:0.1");
   EXPECT_EQ(spec.loss->name(), "mean_squares:mean");
   EXPECT_EQ(spec.how.symmetry, "rescale");
   EXPECT_EQ(resolve(spec).data, "regression");

@@ -51,12 +51,12 @@ Vector drawn(const Mlp& network, const lab::NetworkRunSpec& spec) {
 NetworkPlay::NetworkPlay(const std::vector<std::string>& words)
     : spec_(network_spec_of(words)),
       data_(generated(spec_)),
-      network_(spec_.layers, spec_.activation, spec_.biases),
+      network_(spec_.layers, *spec_.activation, spec_.biases),
       start_(drawn(network_, spec_)),
       w_(start_),
       objective_(network_, spec_.loss.value_or(Loss::usual(!data_.classes.empty())), data_.X,
                  targets_of(data_)),
-      plan_(lab::plan_teleport<double>(spec_.how, spec_.activation)) {
+      plan_(lab::plan_teleport<double>(spec_.how, *spec_.activation)) {
   const bool automatic = spec_.learning_rate && spec_.learning_rate->automatic();
   optimizer_ = lab::with_round_trips<double>(
       lab::make_optimizer<double>(spec_.optimizer, automatic, network_), objective_, spec_.trip,

@@ -86,8 +86,9 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::state, as_one_of(states(), &StateEntry::policy)),
        row({"rehearsal", "N",
             "steps that are tried with and without a teleport before it is accepted; 0: only the "
-            "next step decides, as in the paper (default: 20 for gd, otherwise 100; 40 in "
-            "mini-batches; 0 for --teleport auto and for the searches fixed and blind)"},
+            "next step decides, as in the paper (default: 20 for gd, otherwise 100, and up to "
+            "four times as many while adagrad, rmsprop or adam leave it open; 40 in mini-batches; "
+            "0 for --teleport auto and for the searches fixed and blind)"},
            &S::rehearsal, as_whole())});
   return table;
 }

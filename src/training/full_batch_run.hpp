@@ -65,10 +65,12 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     const std::optional<Index> next = plan.schedule.next_after(at.step);
     const bool again = next && *next < options_.max_steps;
     const Index until = again ? *next : options_.max_steps;
-    // What an optimizer never forgets shows later than the next teleport.
-    const Index shown = optimizer_.forgets() ? until : options_.max_steps;
+    // What an optimizer remembers for long shows later than the next teleport.
+    const bool remembers = !optimizer_.forgets();
+    const Index shown = (remembers ? options_.max_steps : until) - at.step;
     Outlook<Scalar> ahead{
-        .steps = std::min(plan.rehearsal, shown - at.step),
+        .steps = std::min(plan.rehearsal, shown),
+        .most = remembers ? std::min(longest_rehearsal * plan.rehearsal, shown) : 0,
         .horizon = until - at.step,
         .objective = [this](Index) -> const BasicObjective<Scalar>& {
           require_going_on(options_.teleport.keep_going);

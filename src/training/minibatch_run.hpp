@@ -59,6 +59,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     Outlook<Scalar> ahead{
         .steps = std::min(plan.rehearsal, left),
         .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
+        .noisy = true,
         .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
           require_going_on(options_.teleport.keep_going);
           step_batch_.bind(source_, batches_.batch(order, at.batch + i));

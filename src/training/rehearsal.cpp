@@ -17,6 +17,8 @@ namespace {
 constexpr double far_ahead = 1000.0;
 constexpr Index first_steps = 3;
 constexpr double far_above = 10.0;
+constexpr double clearly_ahead = 10.0;
+constexpr double harm = 2.0;  ///< as docs/safety.md defines it
 
 /// One branch on its way.
 template <Real Scalar>
@@ -80,24 +82,52 @@ std::string times(double lead, bool ratios) {
   return ratios ? fmt::format("{:.3g} times", std::exp(-lead)) : std::string("above");
 }
 
-/// What the leads of all steps say; `ratios`: they are logarithms of ratios.
-std::string objection(const std::vector<double>& leads, Index horizon, bool ratios) {
+/// The mean lead over the last quarter of the first `count` steps.
+double lead_after(const std::vector<double>& leads, std::size_t count) {
+  return mean(leads, count - std::max<std::size_t>(1, count / 4), count);
+}
+
+/// The lowest lead in the second half.
+double lowest_lead(const std::vector<double>& leads) {
+  const auto half = leads.begin() + static_cast<std::ptrdiff_t>(leads.size() / 2);
+  return *std::min_element(half, leads.end());
+}
+
+/// Whether more steps are not worth their cost: the branch is behind, or far enough ahead.
+bool settled(const std::vector<double>& leads, Index horizon) {
+  const bool beyond = static_cast<Index>(leads.size()) > horizon;
+  return lead_after(leads, leads.size()) < (beyond ? -std::log(harm) : 0.0) ||
+         lowest_lead(leads) > std::log(clearly_ahead);
+}
+
+/// What the leads of all steps say. `ratios`: they are logarithms of ratios; `single`: each of them
+/// counts, not only their means.
+std::string objection(const std::vector<double>& leads, Index horizon, bool ratios, bool single) {
   const std::size_t count = leads.size(), quarter = std::max<std::size_t>(1, count / 4);
-  const double last = mean(leads, count - quarter, count);
+  const double last = lead_after(leads, count);
   if (last >= std::log(far_ahead)) return {};
+  const bool beyond = static_cast<Index>(count) > horizon;
+  const std::size_t known = beyond ? static_cast<std::size_t>(std::max<Index>(1, horizon)) : count;
+  const double then = lead_after(leads, known);
+  if (then < 0.0) {
+    return fmt::format("after {} rehearsed steps the loss would be {} that of plain ones", known,
+                       times(then, ratios));
+  }
   const double before = mean(leads, count / 2, std::max(count / 2 + 1, count - quarter));
   const double slope = (last - before) / static_cast<double>(quarter);
-  const double left = static_cast<double>(horizon - static_cast<Index>(count));
-  if (last >= 0.0 && last + slope * left >= 0.0) return {};
-  if (last < 0.0) {
-    return fmt::format("after {} rehearsed steps the loss would be {} that of plain ones", count,
-                       times(last, ratios));
+  const double left = beyond ? 0.0 : static_cast<double>(horizon - static_cast<Index>(count));
+  const double loss_of_lead = std::max(0.0, -slope * left);
+  if (!beyond && last < loss_of_lead) {
+    if (!ratios) return fmt::format("plain steps catch up, as {} rehearsed steps show", count);
+    return fmt::format(
+        "plain steps catch up: in {} rehearsed steps the loss falls to {:.3g}, then {:.3g} times "
+        "theirs",
+        count, std::exp(-before), std::exp(-last));
   }
-  if (!ratios) return fmt::format("plain steps catch up, as {} rehearsed steps show", count);
-  return fmt::format(
-      "plain steps catch up: in {} rehearsed steps the loss falls to {:.3g}, then {:.3g} times "
-      "theirs",
-      count, std::exp(-before), std::exp(-last));
+  const double lowest = lowest_lead(leads) - loss_of_lead;
+  if (!single || !ratios || lowest >= -std::log(harm)) return {};
+  return fmt::format("{} rehearsed steps show that the loss may end at {} that of plain ones",
+                     count, times(lowest, ratios));
 }
 
 }  // namespace
@@ -132,8 +162,8 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
                       "of plain ones",
                       steps, outlook.monitored, times(last, lowest >= 0.0)));
     }
-    const Index since = outlook.steps - outlook.steps / 2;
-    const double left = static_cast<double>(outlook.horizon - steps);
+    const Index since = steps - outlook.steps / 2;
+    const double left = static_cast<double>(std::max<Index>(0, outlook.horizon - steps));
     if (last >= std::log(far_ahead) || !half ||
         last + (last - *half) / static_cast<double>(since) * left >= 0.0) {
       return outcome({});
@@ -143,7 +173,15 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
                     "from {:.3g} to {:.3g} in {} rehearsed steps",
                     outlook.monitored, *half, last, since));
   };
-  for (Index i = 0; i < outlook.steps; ++i) {
+  const auto leads = [&] { return leads_of(losses_a, losses_b, start, lowest); };
+  const Index most = std::max(outlook.steps, outlook.most);
+  Index enough = outlook.steps;  ///< unless it is open then
+  Index i = 0;
+  for (; i < most; ++i) {
+    if (i == enough) {
+      if (!losses_a.empty() && settled(leads(), outlook.horizon)) break;
+      enough = std::min(most, 2 * enough);
+    }
     const BasicObjective<Scalar>& objective = outlook.objective(i);
     const double rate = outlook.rate(i);
     const double loss_a = a.step(objective, rate), loss_b = b.step(objective, rate);
@@ -163,9 +201,9 @@ RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<S
   }
   std::string wrong;
   if (!losses_a.empty()) {
-    wrong = objection(leads_of(losses_a, losses_b, start, lowest), outlook.horizon, lowest >= 0.0);
+    wrong = objection(leads(), outlook.horizon, lowest >= 0.0, !outlook.noisy);
   }
-  return wrong.empty() ? accepted(outlook.steps) : outcome(std::move(wrong));
+  return wrong.empty() ? accepted(i) : outcome(std::move(wrong));
 }
 
 template RehearsalOutcome rehearse(const Outlook<float>&, const BasicOptimizer<float>&,

@@ -53,33 +53,49 @@ double usable_rate(const std::string& optimizer, double descent) {
   return optimizer == "adagrad" ? 0.1 : 0.01;
 }
 
+/// What a pair of runs has in common, in the words of HarmedPair.
+struct Setting {
+  std::string problem;
+  double rate = 0.0;
+  double spread = 0.0;
+  Index steps = 0;
+  int seed = 0;
+};
+
 /// Both runs of a pair; `start` is where the plain one begins.
 class Pair {
  public:
-  Pair(const Objective& objective, const Optimizer& optimizer, Vector start, double rate,
-       Index steps)
-      : objective_(objective), optimizer_(optimizer), start_(std::move(start)) {
-    options_.max_steps = steps;
-    options_.learning_rate = rate;
+  Pair(const Objective& objective, const Optimizer& optimizer, Vector start, Setting setting)
+      : objective_(objective),
+        optimizer_(optimizer),
+        start_(std::move(start)),
+        setting_(std::move(setting)) {
+    options_.max_steps = setting_.steps;
+    options_.learning_rate = setting_.rate;
     options_.trace = false;
     loss_ = objective.value(start_);
     plain_ = run(start_, options_);
   }
 
-  void add_to(Tally& tally, const Symmetry* symmetry, const std::string& schedule,
-              Treatment treatment, Random& random) {
+  void add_to(Table& table, const Cell& cell, const Symmetry* symmetry, const GridOptions& grid,
+              Random& random) {
+    const auto& [family, rule, schedule] = cell;
     TrainOptions<double> options = options_;
     Vector start = start_;
-    if (treatment == Treatment::moved_start) {
+    if (grid.treatment == Treatment::moved_start) {
       for (double& x : start) x += moved_by * std::abs(x) * random.normal();
     } else {
       options.teleport.symmetry = symmetry;
       options.teleport.schedule = Schedule::parse(schedule);
-      if (treatment == Treatment::defaults) {
+      if (grid.treatment == Treatment::defaults) {
         options.teleport.rehearsal = usual_rehearsal(optimizer_);
       }
     }
-    tally.add(loss_, plain_, run(start, options));
+    const RunSummary other = run(start, options);
+    if (table[cell].add(loss_, plain_, other) && grid.on_harm) {
+      grid.on_harm({family, setting_.problem, rule, schedule, setting_.rate, setting_.spread,
+                    setting_.steps, setting_.seed, loss_, plain_, other});
+    }
   }
 
  private:
@@ -90,6 +106,7 @@ class Pair {
   const Objective& objective_;
   const Optimizer& optimizer_;
   Vector start_;
+  Setting setting_;
   TrainOptions<double> options_;
   double loss_ = 0.0;
   RunSummary plain_;
@@ -105,22 +122,21 @@ std::string per_cent(Index part, Index whole) {
 
 }  // namespace
 
-void Tally::add(double start, const RunSummary& plain, const RunSummary& other) {
-  if (rose(start, plain)) return;
+bool Tally::add(double start, const RunSummary& plain, const RunSummary& other) {
+  if (rose(start, plain)) return false;
   ++runs;
-  for (const Certificate& c : other.teleports) {
-    if (c.accepted) {
-      ++moved;
-      break;
-    }
-  }
+  moved += other.accepted_teleports() > 0;
+  gradients += other.evaluations;
+  plain_gradients += plain.evaluations;
   const double floor = 1e-12 * start;
   const double a = std::max(plain.final_loss, floor), b = std::max(other.final_loss, floor);
   const bool lost = rose(start, other);
-  harmed += lost || b >= 2.0 * a;
+  const bool harm = lost || b >= 2.0 * a;
+  harmed += harm;
   serious += lost || (b >= 10.0 * a && b > 1e-4 * start);
   diverged += other.status == RunStatus::diverged;
   helped += !lost && b <= 0.5 * a;
+  return harm;
 }
 
 Tally& Tally::operator+=(const Tally& other) {
@@ -130,12 +146,35 @@ Tally& Tally::operator+=(const Tally& other) {
   serious += other.serious;
   diverged += other.diverged;
   helped += other.helped;
+  gradients += other.gradients;
+  plain_gradients += other.plain_gradients;
   return *this;
+}
+
+std::string HarmedPair::brief_report() const {
+  std::string where;
+  Index left_out = 0;
+  for (const Certificate& c : other.teleports) {
+    if (!c.accepted) continue;
+    if (where.size() > 60) {
+      ++left_out;
+    } else {
+      where += fmt::format("{}{}", where.empty() ? "" : ",", c.step);
+    }
+  }
+  if (left_out > 0) where += fmt::format(" and {} more", left_out);
+  return fmt::format(
+      "{} {} {} rate {:.3g} spread {} steps {} seed {}: loss {:.3g}, plain {:.3g}, teleported "
+      "{:.3g} ({:.3g} times); accepted {} of {}: {}",
+      problem, optimizer, schedule, rate, spread, steps, seed, start, plain.final_loss,
+      other.final_loss, other.final_loss / plain.final_loss, other.accepted_teleports(),
+      other.teleports.size(), where);
 }
 
 Table function_grid(const GridOptions& options) {
   Table table;
   for (const Problem& problem : problems()) {
+    if (problem.family.find(options.family) == std::string::npos) continue;
     const TestFunction& function = *problem.function;
     for (const std::string& rule : options.optimizers) {
       const auto optimizer = make_optimizer(rule);
@@ -147,10 +186,11 @@ Table function_grid(const GridOptions& options) {
           for (double& x : start) x += spread * std::max(1.0, std::abs(x)) * random.normal();
           for (const double factor : {0.1, 0.3, 1.0, 2.0}) {
             for (const Index steps : options.lengths) {
-              Pair pair(function, *optimizer, start, factor * usual, steps);
+              Pair pair(function, *optimizer, start,
+                        {std::string(function.name()), factor * usual, spread, steps, seed});
               for (const std::string& schedule : options.schedules) {
-                pair.add_to(table[{problem.family, rule, schedule}], problem.symmetry.get(),
-                            schedule, options.treatment, random);
+                pair.add_to(table, {problem.family, rule, schedule}, problem.symmetry.get(),
+                            options, random);
               }
             }
           }
@@ -196,11 +236,12 @@ Table network_grid(const GridOptions& options) {
           const Vector start = initialize<double>(network, Initialization::fan_in, random);
           const double rate = factor * usable_rate(rule, 0.03);
           for (const Index steps : options.lengths) {
-            Pair pair(objective, *optimizer, start, rate, steps);
+            Pair pair(objective, *optimizer, start,
+                      {fmt::format("{}", fmt::join(shape.widths, "-")), rate, 0.0, steps, seed});
             for (const auto& [name, symmetry] : symmetries) {
+              if (name.find(options.family) == std::string::npos) continue;
               for (const std::string& schedule : options.schedules) {
-                pair.add_to(table[{name, rule, schedule}], symmetry, schedule, options.treatment,
-                            random);
+                pair.add_to(table, {name, rule, schedule}, symmetry, options, random);
               }
             }
           }
@@ -241,11 +282,12 @@ std::string markdown(const Table& table, const std::vector<std::string>& schedul
   const Tally all = total(table);
   text += fmt::format(
       "\n{} pairs, {} of them with an accepted teleport: harm {:.1f} %, serious "
-      "{:.1f} %, diverged {:.1f} %, help {:.1f} %\n",
+      "{:.1f} %, diverged {:.1f} %, help {:.1f} %; {:.2f} times the gradients of plain runs\n",
       all.runs, all.moved, 100.0 * static_cast<double>(all.harmed) / static_cast<double>(all.runs),
       100.0 * static_cast<double>(all.serious) / static_cast<double>(all.runs),
       100.0 * static_cast<double>(all.diverged) / static_cast<double>(all.runs),
-      100.0 * static_cast<double>(all.helped) / static_cast<double>(all.runs));
+      100.0 * static_cast<double>(all.helped) / static_cast<double>(all.runs),
+      all.gradients / all.plain_gradients);
   return text;
 }
 

@@ -23,8 +23,11 @@ struct Tally {
   Index serious = 0;
   Index diverged = 0;
   Index helped = 0;
+  double gradients = 0.0;        ///< of the second runs, teleports included
+  double plain_gradients = 0.0;  ///< of the plain ones
 
-  void add(double start, const RunSummary& plain, const RunSummary& other);
+  /// Returns whether the pair is one of harm.
+  bool add(double start, const RunSummary& plain, const RunSummary& other);
   Tally& operator+=(const Tally& other);
 };
 
@@ -35,12 +38,29 @@ enum class Treatment {
   moved_start  ///< no teleports, the start moved by a thousandth: the noise
 };
 
+/// A pair of runs that ended in harm.
+struct HarmedPair {
+  std::string family, problem, optimizer, schedule;
+  double rate = 0.0;
+  double spread = 0.0;  ///< of the start; 0 for networks
+  Index steps = 0;
+  int seed = 0;
+  double start = 0.0;  ///< its loss
+  const RunSummary& plain;
+  const RunSummary& other;
+
+  /// One line: the setting, both final losses, the teleports that were accepted and where.
+  std::string brief_report() const;
+};
+
 struct GridOptions {
   Treatment treatment = Treatment::defaults;
   int seeds = 20;
   std::vector<std::string> optimizers{"gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam"};
   std::vector<std::string> schedules{"0", "5", "every:10", "every:100"};
   std::vector<Index> lengths{200, 1000};
+  std::string family{};  ///< only those whose name contains this
+  std::function<void(const HarmedPair&)> on_harm{};
 };
 
 /// (family, optimizer, schedule)

@@ -32,9 +32,9 @@ void expect_safe(const Sides& sides, double harm, double help) {
   EXPECT_GE(static_cast<double>(tally.helped), 0.8 * static_cast<double>(sides.unguarded.helped));
 }
 
-TEST(Harm, OfTeleportsOnFunctionsIsRare) { expect_safe(both(function_grid, 200), 0.03, 0.35); }
+TEST(Harm, OfTeleportsOnFunctionsIsRare) { expect_safe(both(function_grid, 200), 0.005, 0.4); }
 
-TEST(Harm, OfTeleportsOnNetworksIsRare) { expect_safe(both(network_grid, 300), 0.02, 0.3); }
+TEST(Harm, OfTeleportsOnNetworksIsRare) { expect_safe(both(network_grid, 300), 0.005, 0.4); }
 
 }  // namespace
 }  // namespace symport::harm

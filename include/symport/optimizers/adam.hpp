@@ -19,6 +19,7 @@ class Adam final : public FirstOrderOptimizer<Scalar> {
   explicit Adam(const AdamOptions& options = {});
 
   std::string_view name() const override { return "adam"; }
+  bool forgets() const override { return false; }
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;

@@ -20,6 +20,7 @@ class AdamW final : public FirstOrderOptimizer<Scalar> {
   explicit AdamW(const AdamWOptions& options = {});
 
   std::string_view name() const override { return "adamw"; }
+  bool forgets() const override { return false; }
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;

@@ -45,8 +45,9 @@ class BasicOptimizer {
   /// What a constant gradient is multiplied by in the long run, in addition to the learning rate:
   /// 1/(1 - mu) with momentum mu. 0 where steps do not grow with the gradient, as in Adam.
   virtual double amplification() const { return 0.0; }
-  /// Whether what a gradient does to the steps fades with time. Where it does not, as in AdaGrad, a
-  /// steep point slows the rest of the run.
+  /// Whether what a gradient does to the steps fades within some tens of them. Where it does not,
+  /// as with the squares that AdaGrad, RMSprop and Adam gather, a steep point slows many steps
+  /// after it.
   virtual bool forgets() const { return true; }
   /// The optimizer finds its own step length (`--lr auto`); the learning rate is a first guess.
   virtual bool automatic_rate() const { return false; }

@@ -36,6 +36,7 @@ class Prodigy final : public WholeGradientOptimizer<Scalar> {
   explicit Prodigy(const ProdigyOptions& options = {});
 
   std::string_view name() const override { return "prodigy"; }
+  bool forgets() const override { return false; }
   OptimizerState<Scalar> init(Index dimension) const override;
   void advance(In<Scalar> gradient, double learning_rate, OptimizerState<Scalar>& state,
                Out<Scalar> w) const override;

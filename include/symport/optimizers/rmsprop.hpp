@@ -17,6 +17,7 @@ class RmsProp final : public FirstOrderOptimizer<Scalar> {
   explicit RmsProp(const RmsPropOptions& options = {});
 
   std::string_view name() const override { return "rmsprop"; }
+  bool forgets() const override { return false; }
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;

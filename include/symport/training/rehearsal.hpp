@@ -11,9 +11,11 @@ namespace symport {
 /// The steps that would follow a teleport, as far as a run knows them.
 template <Real Scalar>
 struct Outlook {
-  Index steps = 0;    ///< to rehearse; 0: none
-  Index horizon = 0;  ///< steps until the next teleport or the end of the run
-  /// Of the i-th step from now, i = 0 .. steps - 1: the objective (of the batch that is its turn)
+  Index steps = 0;     ///< to rehearse; 0: none
+  Index most = 0;      ///< where `steps` leave it open; less than that: no more than `steps`
+  Index horizon = 0;   ///< steps until the next teleport or the end of the run
+  bool noisy = false;  ///< every step has a batch of its own, on which a single loss says little
+  /// Of the i-th step from now, i = 0, 1, ...: the objective (of the batch that is its turn)
   /// and the learning rate. What an earlier call of `objective` returned is no longer used.
   std::function<const BasicObjective<Scalar>&(Index i)> objective{};
   std::function<double(Index i)> rate{};
@@ -46,14 +48,24 @@ struct RehearsalOutcome {
 /// where losses are negative. The teleport is refused when
 ///   - b_i is not finite, or above ten times both b_0 and a_i;
 ///   - the lead at the end of the steps is negative, or would be at the horizon if it went on as
-///     in the second half: until the next teleport, or the end of the run, plain steps catch up.
-/// (Leads are means over a quarter of the steps.) Where the outlook has a monitoring set, the
-/// teleport is also refused when its branch has the higher loss there after the steps. A branch
-/// that is a thousand times lower within the first three steps, or in the end, is accepted whatever
-/// the trend; so is any where plain steps diverge.
+///     in the second half: until the next teleport, or the end of the run, plain steps catch up;
+///   - at any step of the second half b_i is above 2 a_i, or would be at the horizon: where losses
+///     oscillate, the run may end at the wrong moment. (Not where the outlook is noisy.)
+/// (Leads are means over a quarter of the steps, except in the last rule.) Steps beyond the horizon
+/// are subject to the last rule only, since another teleport comes before them. Where the outlook
+/// has a monitoring set, the teleport is also refused when its branch has the higher loss there
+/// after the steps. A branch that is a thousand times lower within the first three steps, or in the
+/// end, is accepted whatever the trend; so is any where plain steps diverge.
+///
+/// A rehearsal of `steps` leaves it open when the branch is not behind, nor ten times lower at
+/// every step of the second half. Then it goes on, twice as long each time, up to `most`.
 template <Real Scalar>
 RehearsalOutcome rehearse(const Outlook<Scalar>& outlook, const BasicOptimizer<Scalar>& optimizer,
                           Branch<Scalar> plain, Branch<Scalar> teleported);
+
+/// How many times as long a rehearsal may become where the optimizer remembers gradients for long
+/// (BasicOptimizer::forgets).
+inline constexpr Index longest_rehearsal = 4;
 
 /// How many steps are enough to tell: 20 for gradient descent, 100 for an optimizer whose state has
 /// to settle first. In mini-batches 40 for all: fewer say little about noisy steps, and more, with

@@ -41,11 +41,12 @@ struct Teleportation {
   /// that is not loss-invariant.
   double drift_tolerance = 0.0;
   /// Steps that are tried with and without a teleport before it is committed, at most up to the
-  /// next teleport (for an optimizer that never forgets, up to the end of the run); see `rehearse`.
-  /// `usual_rehearsal` is a good number. 0: none, the next step alone decides. With a rehearsal, a
-  /// run whose loss is no longer finite goes back to before the last accepted teleport (should it
-  /// come to that again, to before the first) and makes plain steps from there; what it took back
-  /// counts as refused.
+  /// next teleport; for an optimizer that remembers gradients for long (`forgets`), up to the end
+  /// of the run, and up to `longest_rehearsal` times as many while the lead is small; see
+  /// `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step alone decides. With a
+  /// rehearsal, a run whose loss is no longer finite goes back to before the last accepted teleport
+  /// (should it come to that again, to before the first) and makes plain steps from there; what it
+  /// took back counts as refused.
   Index rehearsal = 0;
   double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
   /// Asked often during a search and a rehearsal, which may take far longer than a step. Where it

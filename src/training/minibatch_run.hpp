@@ -20,12 +20,13 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   using TrainingRun<Scalar>::at;
 
   /// Everything must outlive the run. Throws InvalidArgument when the size of w is not the
-  /// objective's dimension, or an option is out of range.
+  /// objective's dimension, a sample of the split is not in the source, or an option is out of
+  /// range.
   MinibatchRun(const BatchObjective<Scalar>& objective, const BatchSource<Scalar>& source,
                const Split& split, const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                const MinibatchOptions<Scalar>& options)
       : TrainingRun<Scalar>(
-            optimizer, checked(objective, split, optimizer, w, options),
+            optimizer, checked(objective, source, split, optimizer, w, options),
             {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch, options.seed, true,
              options.watcher, options.checkpoints, options.teleport.rehearsal > 0}),
         objective_(objective),
@@ -204,7 +205,19 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     }
   }
 
-  static VectorOf<Scalar>& checked(const BatchObjective<Scalar>& objective, const Split& split,
+  /// Both parts have samples of the source only.
+  static void require_samples(const Split& split, Index there) {
+    for (const std::vector<Index>* part : {&split.training, &split.validation}) {
+      for (const Index sample : *part) {
+        if (sample >= 0 && sample < there) continue;
+        throw InvalidArgument("split", fmt::format("sample {}", sample),
+                              fmt::format("0 to {}, the samples of the source", there - 1));
+      }
+    }
+  }
+
+  static VectorOf<Scalar>& checked(const BatchObjective<Scalar>& objective,
+                                   const BatchSource<Scalar>& source, const Split& split,
                                    const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                                    const MinibatchOptions<Scalar>& options) {
     require_at_least(0, "epochs", options.epochs);
@@ -214,6 +227,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     require_at_least(0, "scope_samples", options.scope_samples);
     require_at_least(0, "patience", options.patience);
     require_at_least(0, "evaluate_every", options.evaluate_every);
+    require_samples(split, source.samples());
     if (std::isnan(options.stop_below)) {
       throw InvalidArgument("stop_below", "NaN", "a number");
     }
@@ -229,7 +243,9 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       const Index count = Batches(split.training, options.batch_size, options.seed).count();
       if (from->batch >= count) {
         throw InvalidArgument("checkpoint", fmt::format("mini-batch {}", from->batch),
-                              fmt::format("a mini-batch below {}", count));
+                              fmt::format("a mini-batch below {}, with the batch size of the run "
+                                          "that wrote it",
+                                          count));
       }
     }
     return w;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "support/objectives.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 namespace {
@@ -123,6 +124,43 @@ TEST(CheckGradient, RefusesNonFiniteValues) {
   Random random(36);
   const GenericObjective broken(2, [](const auto& x) { return 0.0 * x[0] / 0.0; });
   EXPECT_FALSE(testing::check_gradient(broken, Vector{{0.4, -0.3}}, random));
+}
+
+/// Its Hessian-vector products are differences of the gradient.
+class Bowl final : public Objective {
+ public:
+  explicit Bowl(double error = 0.0) : error_(error) {}
+  Index dimension() const override { return 2; }
+  double value(In<double> w) const override { return w.squaredNorm(); }
+  double gradient(In<double> w, Out<double> g) const override {
+    g = 2.0 * w;
+    return value(w);
+  }
+  void hessian_vector(In<double> w, In<double> v, Out<double> result) const override {
+    Objective::hessian_vector(w, v, result);
+    result *= 1.0 + error_;
+  }
+
+ private:
+  double error_;
+};
+
+TEST(CheckHessianVector, AcceptsDifferencesOfTheGradientOfAQuadratic) {
+  Random random(3);
+  for (int i = 0; i < 20; ++i) {
+    const Vector w = random.normal_matrix(2, 1);
+    const auto right = testing::check_hessian_vector(Bowl(), w, random);
+    EXPECT_TRUE(right) << right.detail;
+    EXPECT_FALSE(testing::check_hessian_vector(Bowl(1e-5), w, random));
+  }
+}
+
+TEST(CheckGradient, RefusesAPointOfAnotherDimension) {
+  Random random(3);
+  const Vector w = Vector::Ones(3);
+  EXPECT_THROW(testing::check_gradient(Bowl(), w, random), InvalidArgument);
+  EXPECT_THROW(testing::check_hessian_vector(Bowl(), w, random), InvalidArgument);
+  EXPECT_THROW(testing::check_third_derivative(Bowl(), w, random), InvalidArgument);
 }
 
 }  // namespace

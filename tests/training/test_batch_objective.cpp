@@ -147,5 +147,24 @@ TEST(MlpStates, AreThoseOfTheirPoint) {
   }
 }
 
+TEST(TrainMinibatch, RefusesASplitWithSamplesThatTheSourceDoesNotHave) {
+  Random random(1);
+  const Matrix X = random.normal_matrix(4, 60), Y = random.normal_matrix(3, 60);
+  const DenseSource<double> source(X, Targets<double>(Y));
+  const LinearRegression model(3, 4);
+  Vector w = Vector::Zero(12);
+  for (const Split& wrong : {split(61, 0, 0), split(80, 30, 0)}) {
+    try {
+      train_minibatch<double>(model, source, wrong, GradientDescent<double>{}, w,
+                              {.epochs = 1, .batch_size = 10, .learning_rate = 1e-3});
+      ADD_FAILURE() << "not refused";
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string(error.what()).find("0 to 59, the samples of the source"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace symport

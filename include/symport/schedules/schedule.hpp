@@ -49,6 +49,7 @@ class Schedule {
   bool automatic_ = false;
 };
 
+/// offset, offset + period, offset + 2 period, ...
 Schedule every(Index period, Index offset = 0);
 Schedule at(std::vector<Index> steps);
 inline Schedule never() { return {}; }

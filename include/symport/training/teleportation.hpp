@@ -25,7 +25,7 @@ enum class StatePolicy {
 };
 std::string_view to_string(StatePolicy policy);
 
-/// When and how to teleport. With a null symmetry or an empty schedule: never.
+/// When and how to teleport. With an empty schedule: never; a schedule needs a symmetry.
 template <Real Scalar>
 struct Teleportation {
   const BasicSymmetry<Scalar>* symmetry = nullptr;

@@ -31,7 +31,7 @@ void bench_threads(Bench& bench);      ///< 8
 void bench_epoch(Bench& bench);        ///< 9 and 11
 void bench_rosenbrock(Bench& bench);   ///< 10
 void bench_round_trips(Bench& bench);  ///< 12
-void bench_baselines(Bench& bench);    ///< no goal
+void bench_baselines(Bench& bench);    ///< 13, and others without a goal
 void bench_growth(Bench& bench);       ///< no goal
 
 /// Hands the problem to all frameworks, which must find our loss.

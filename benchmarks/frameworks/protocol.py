@@ -7,6 +7,9 @@ the same.
     set DIR float classes SAMPLES WIDTH...    0, 0: the data of the epochs
     sgd STEPS RATE                            seconds, loss before the last step
     adagrad STEPS RATE, adam STEPS RATE       the same
+    kfac STEPS RATE REFRESH FISHER            the same for a run that goes on; sampled or empirical
+    shampoo STEPS RATE REFRESH                the same
+    scalable STEPS RATE REFRESH               the same by pytorch_optimizer's ScalableShampoo
     ascend STEPS RATE LENGTH                  seconds of the steps alone, objective at the start
     gradient RATE FILE                        0, objective; its gradient in T_1, T_2 ... to FILE
     teleport STEPS RATE LENGTH                seconds with set-up, loss before and after
@@ -66,6 +69,9 @@ def timed(work: Callable[[], Any], clock: Callable[[], float] = time.process_tim
 def serve(commands: dict[str, Callable[..., Any]]) -> None:
     for line in sys.stdin:
         name, *words = line.split()
+        if name not in commands:
+            print("failed: it is not written for this framework", flush=True)
+            continue
         try:
             answer = commands[name](*words)
         except Exception as error:  # one line for the table; the traceback for whoever looks

@@ -230,12 +230,15 @@ def classification(model: Any, samples: int, tuning_samples: int | None = None) 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--data", type=Path, required=True, help="folder of IDX files")
         parser.add_argument("--samples", type=int, default=samples)
+        parser.add_argument(
+            "--tuning-samples", type=int, default=tuning_samples, help="while rates are chosen"
+        )
         parser.add_argument("--batch", type=int, default=100)
 
     def start(seed: int, arguments: Any) -> Classification:
         count = arguments.samples
-        if arguments.tuning and tuning_samples is not None:
-            count = min(count, tuning_samples)
+        if arguments.tuning and arguments.tuning_samples is not None:
+            count = min(count, arguments.tuning_samples)
         evaluated = 2000 if arguments.tuning else 10000
         data = images(arguments.data, count)
         return Classification(model(), data, seed, arguments.batch, evaluated)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import UninitializedTensorMixin
 
 
 def check_model(model: nn.Module) -> None:
@@ -22,6 +23,10 @@ def check_model(model: nn.Module) -> None:
                 " cannot be scaled in place. Search the model before it is quantised"
             )
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        if isinstance(tensor, UninitializedTensorMixin):
+            raise ValueError(
+                f"{name} belongs to a lazy layer and has no shape yet; run one forward pass first"
+            )
         if tensor.is_quantized:
             raise ValueError(f"{name} is quantised; search the model before it is quantised")
         if tensor.is_inference():

@@ -58,7 +58,7 @@ def run(task: Any, method: str, rate: float, seed: int, epochs: int, arguments: 
     make, options = METHODS[method]
     experiment = task.start(seed, arguments)
     parameters = [p for p in experiment.model.parameters() if p.requires_grad]
-    optimizer = make(parameters, rate)
+    optimizer = make(groups(experiment.model, parameters, arguments.other_rate), rate)
     trip = None
     if options is not None:
         trip = RoundTrip(experiment.model, **{**options, **arguments.round_trip})
@@ -68,7 +68,7 @@ def run(task: Any, method: str, rate: float, seed: int, epochs: int, arguments: 
         experiment.model.train()
         for batch in experiment.batches(epoch):
             for group in optimizer.param_groups:
-                group["lr"] = rate * experiment.schedule(step)
+                group["lr"] = rate * group.get("factor", 1.0) * experiment.schedule(step)
             optimizer.zero_grad()
             experiment.loss(batch).backward()
             if trip is not None:
@@ -97,6 +97,21 @@ def run(task: Any, method: str, rate: float, seed: int, epochs: int, arguments: 
         if not math.isfinite(train):
             break
     return rows
+
+
+def groups(model: torch.nn.Module, parameters: list[Any], factor: float) -> list[Any]:
+    """The parameters. Those that round trips leave alone (embeddings, norms) are a group of their
+    own, whose rate is larger by the factor."""
+    if factor == 1.0:
+        return parameters
+    kinds = (torch.nn.Linear, torch.nn.Conv2d)
+    layers = [m for m in model.modules() if isinstance(m, kinds)]
+    own = {id(p) for layer in layers for p in layer.parameters()}
+    others = [p for p in parameters if id(p) not in own]
+    return [
+        {"params": [p for p in parameters if id(p) in own]},
+        {"params": others, "factor": factor},
+    ]
 
 
 def best_rate(rates: Iterable[float], score: Callable[[float], float]) -> float:
@@ -136,6 +151,12 @@ def main(task: Any, add_arguments: Any = None) -> None:
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
     parser.add_argument(
         "--round-trip", nargs="*", default=[], help="options of RoundTrip, such as rows=64"
+    )
+    parser.add_argument(
+        "--other-rate",
+        type=float,
+        default=1.0,
+        help="factor of the rate of embeddings and norms, which round trips leave alone",
     )
     if add_arguments is not None:
         add_arguments(parser)
@@ -230,12 +251,15 @@ def classification(model: Any, samples: int, tuning_samples: int | None = None) 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--data", type=Path, required=True, help="folder of IDX files")
         parser.add_argument("--samples", type=int, default=samples)
+        parser.add_argument(
+            "--tuning-samples", type=int, default=tuning_samples, help="while rates are chosen"
+        )
         parser.add_argument("--batch", type=int, default=100)
 
     def start(seed: int, arguments: Any) -> Classification:
         count = arguments.samples
-        if arguments.tuning and tuning_samples is not None:
-            count = min(count, tuning_samples)
+        if arguments.tuning and arguments.tuning_samples is not None:
+            count = min(count, arguments.tuning_samples)
         evaluated = 2000 if arguments.tuning else 10000
         data = images(arguments.data, count)
         return Classification(model(), data, seed, arguments.batch, evaluated)

@@ -60,9 +60,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batch", type=int, default=100)
     parser.add_argument("--kernel", default="batch")
+    parser.add_argument("--fused", action="store_true", help="RoundTrip(model, fused=True)")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     print(f"{datetime.date.today()}, {harness.describe_machine()}, batch {arguments.batch}")
+    options = {"kernel": arguments.kernel, "fused": arguments.fused}
     print("optimizer     step ms   RoundTrip.step() ms   ratio   with hooks")
     makers = {
         "sgd": lambda p: torch.optim.SGD(p, 0.01),
@@ -70,7 +72,7 @@ def main() -> None:
         "adamw": lambda p: torch.optim.AdamW(p, 1e-4),
     }
     for name, make in makers.items():
-        plain, hooked, trip = measure(make, arguments.batch, {"kernel": arguments.kernel})
+        plain, hooked, trip = measure(make, arguments.batch, options)
         whole = (hooked + trip) / plain - 1
         print(f"{name:10} {plain:10.2f} {trip:21.2f} {trip / plain:7.2f} {whole:12.2f}", flush=True)
 

@@ -10,7 +10,8 @@ from torch import Tensor
 from torch import distributed as dist
 
 from ._gauge import Rows, second_moment
-from ._layers import Use, join
+from ._kernels import Kernel
+from ._layers import Layer, Use, join
 
 
 def group_of(model: Any, given: Any) -> Any:
@@ -24,6 +25,54 @@ def group_of(model: Any, given: Any) -> Any:
 
 def world_size(group: Any) -> int:
     return 1 if group is None else dist.get_world_size(group)
+
+
+def exchanged_kernels(
+    layers: list[Layer], taken: list[tuple[Rows, int] | None], batch: bool, group: Any
+) -> list[Kernel | None]:
+    """The kernels of all ranks' rows together; `batch`: rows, where they are fewer than inputs."""
+    device = layers[0].weight.device if layers else torch.device("cpu")
+    mine = [(t[0].count, t[1]) if t is not None else (0, 0) for t in taken]
+    counts = gather_counts(mine, device, group)
+    kept, seen = counts.sum(0).unbind(1)
+    gather, reduce = [], []
+    for i, layer in enumerate(layers):
+        if kept[i] == 0:
+            continue
+        small = batch and kept[i] < layer.dimension
+        (gather if small else reduce).append(i)
+    parts = []
+    for i in gather:
+        layer, t = layers[i], taken[i]
+        empty = torch.empty(
+            layer.groups,
+            0,
+            layer.inputs,
+            dtype=layer.statistics_dtype,
+            device=layer.weight.device,
+        )
+        parts.append((t[0] if t is not None else None, counts[:, i], empty))
+    rows = dict(zip(gather, gather_rows(parts, group), strict=True))
+    moments = []
+    for i in reduce:
+        layer, t = layers[i], taken[i]
+        d = layer.dimension
+        space = torch.empty(
+            layer.groups, d, d, dtype=layer.statistics_dtype, device=layer.weight.device
+        )
+        one = layer.steps_bias
+        moments.append((t[0] if t is not None else None, one, mine[i][1], int(seen[i]), space))
+    A = dict(zip(reduce, sum_moments(moments, group), strict=True))
+    kernels: list[Kernel | None] = []
+    for i, t in enumerate(taken):
+        if i in rows:
+            kernels.append(Kernel(rows[i], None, int(kept[i]), int(seen[i])))
+        elif i in A:
+            own = t[0] if t is not None else None
+            kernels.append(Kernel(own, A[i], int(kept[i]), int(seen[i])))
+        else:
+            kernels.append(None)
+    return kernels
 
 
 def gather_counts(counts: list[tuple[int, int]], device: torch.device, group: Any) -> Tensor:

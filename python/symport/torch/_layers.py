@@ -55,6 +55,9 @@ class Layer:
         self.uses: list[Use] = []
         #: Of the weight at the last backward(); None before it, and for shards.
         self.version: int | None = None
+        #: The backward pass that wrote the white direction to .grad, until step(); see _fused.py.
+        self.fused: int | None = None
+        self.unsolved = False
 
     @property
     def steps_bias(self) -> bool:

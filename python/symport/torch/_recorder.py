@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from ._fused import can_fuse, fused
 from ._layers import Layer, Use
 
 if TYPE_CHECKING:
@@ -31,17 +32,20 @@ class RowRecorder:
     @torch.compiler.disable
     def __call__(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
-    ) -> None:
+    ) -> Tensor | None:
+        """The output in a graph of its own where backward() is fused with the round trip."""
         trip, layer = self.trip, self.layer
         if trip is None or layer is None or not torch.is_grad_enabled():
-            return
+            return None
         if not (isinstance(output, Tensor) and output.requires_grad and layer.weight.requires_grad):
-            return
+            return None
         if torch._C._functorch.peek_interpreter_stack() is not None:
-            return  # torch.func transforms have gradients of their own
+            return None  # torch.func transforms have gradients of their own
         x = args[0] if args else kwargs.get("input", kwargs.get("x"))
         if not isinstance(x, Tensor) or x.numel() == 0:
-            return
+            return None
+        if trip._fuses(layer, x.shape[:-1].numel()) and can_fuse(layer, module, x, output):
+            return fused(layer, x, output, trip.damping)
         with torch.no_grad():
             H, total = layer.rows(module, x, trip._choose)
         with_delta = trip._wants_delta(layer, H.shape[1], total)
@@ -53,6 +57,7 @@ class RowRecorder:
             self._use(Use(H, total, delta))
 
         output.register_hook(gradient_arrived)
+        return None
 
     def _use(self, use: Use) -> None:
         assert self.layer is not None

@@ -3,36 +3,21 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from .charges import Charges
-from .interpret import OUTPUT, Interpreter
-from .null_space import null_space_proposals
+from ._find_input import calling, check_model, check_outputs, frozen_parameters, versions_of
+from .interpret import Interpreter
 from .probe import Probe
-from .proof import (
-    NOETHER_TOLERANCE,
-    Sample,
-    blocks,
-    failing,
-    moves_nothing,
-    part_of,
-)
-from .proposals import Proposal, propose
 from .recorder import Operation
-from .slots import Slot
+from .search import Search
 from .solve import Solution
-from .structure import ProvedFor, depends_on_mode, moves_statistics
-from .symmetries import Group, Refusal, Symmetries, unwrap
+from .structure import ProvedFor
+from .symmetries import Group, Symmetries, unwrap
 
-_HALF = (torch.float16, torch.bfloat16)
-# Reasons that only follow from another one, or that need no explanation.
-_CONSEQUENCES = (OUTPUT, "sum over", "rows chosen", "slope of", "convolution over")
 _NORMS = ("rsqrt", "_fused_rms_norm", "linalg_vector_norm")
 
 
@@ -66,8 +51,8 @@ def _find(
 ) -> Symmetries:
     plain = unwrap(model)
     versions, probe, operations, outputs = _start(plain, example_inputs, loss_fn)
-    forbidden = _forbidden(plain)
-    search = _Search(probe, plain)
+    forbidden = frozen_parameters(plain)
+    search = Search(probe, plain)
     charges = Interpreter(probe.parameters, forbidden, probe.buffers).run(operations, outputs)
     search.scalings(charges, Solution(charges))
     if any(op.name in _NORMS for op in operations):
@@ -88,7 +73,7 @@ def prove(
     with torch.inference_mode(False), torch.enable_grad():
         plain = unwrap(model)
         versions, probe, _, _ = _start(plain, example_inputs, loss_fn)
-        search = _Search(probe, plain)
+        search = Search(probe, plain)
         search.given(groups)
         return _finish(model, search, versions, optimizer)
 
@@ -96,9 +81,9 @@ def prove(
 def _start(
     plain: nn.Module, example_inputs: Any, loss_fn: Callable[..., Tensor] | None
 ) -> tuple[dict[str, int], Probe, list[Operation], list[Tensor]]:
-    _check_model(plain)
-    versions = _versions(plain)
-    call, inputs = _calling(example_inputs, loss_fn)
+    check_model(plain)
+    versions = versions_of(plain)
+    call, inputs = calling(example_inputs, loss_fn)
     probe = Probe(plain, inputs, call)
     try:
         operations, outputs = probe.record()
@@ -107,395 +92,23 @@ def _start(
             f"the model does not run on a double-precision copy of the example inputs"
             f" ({type(error).__name__}: {error}); check their number, shapes and types"
         ) from error
-    _check_outputs(outputs)
+    check_outputs(outputs)
     return versions, probe, operations, outputs
 
 
 def _finish(
     model: nn.Module,
-    search: _Search,
+    search: Search,
     versions: dict[str, int],
     optimizer: torch.optim.Optimizer | str | None,
 ) -> Symmetries:
     drift = search.finite()
     search.modes()
     plain = unwrap(model)
-    if _versions(plain) != versions:
+    if versions_of(plain) != versions:
         raise RuntimeError(
             "the model's parameters or buffers were changed while its copy ran: a hook or a global"
             " refers to the original module; remove it before the search"
         )
     proved_for = ProvedFor.of(plain)
     return Symmetries(model, search.groups, search.refused, optimizer, drift, proved_for)
-
-
-# Input ------------------------------------------------------------------------------------------
-
-
-def _check_model(model: nn.Module) -> None:
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model is a {type(model).__name__}, expected a torch.nn.Module")
-    for name, module in model.named_modules():
-        if "quantized" in type(module).__module__.split("."):
-            raise ValueError(
-                f"{name or 'the model'} is a quantised layer ({type(module).__name__}): its weights"
-                " cannot be scaled in place. Search the model before it is quantised"
-            )
-    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
-        if tensor.is_quantized:
-            raise ValueError(f"{name} is quantised; search the model before it is quantised")
-        if tensor.is_inference():
-            raise ValueError(
-                f"{name} was made in torch.inference_mode and has no gradients; build or load the"
-                " model outside of inference mode"
-            )
-        if tensor.is_meta:
-            raise ValueError(
-                f"{name} is on the meta device and has no values; load the weights first"
-            )
-        if hasattr(tensor, "placements"):
-            raise ValueError(
-                f"{name} is sharded (DTensor); search and teleport the model before fully_shard:"
-                " sharded tensors are stepped by RoundTrip, but not moved"
-            )
-    if not any(p.requires_grad for p in model.parameters()):
-        raise ValueError(
-            "no parameter of the model requires a gradient, so there is nothing that may move;"
-            " call model.requires_grad_(True) first"
-        )
-
-
-def _versions(model: nn.Module) -> dict[str, int]:
-    tensors = [*model.named_parameters(), *model.named_buffers()]
-    return {name: tensor._version for name, tensor in tensors}
-
-
-def _forbidden(model: nn.Module) -> dict[str, str]:
-    reasons = {}
-    for name, parameter in model.named_parameters():
-        if not parameter.requires_grad:
-            reasons[name] = "frozen (requires_grad is False)"
-        elif not parameter.is_floating_point():
-            reasons[name] = f"of type {parameter.dtype}"
-    return reasons
-
-
-def _calling(
-    example_inputs: Any, loss_fn: Callable[..., Tensor] | None
-) -> tuple[Callable[[nn.Module, Any], Any], Any]:
-    """How the model is called, and with what."""
-    target: tuple[Any, ...] = ()
-    inputs = example_inputs
-    if loss_fn is not None and _required_arguments(loss_fn) >= 2:
-        if not isinstance(inputs, (tuple, list)) or len(inputs) < 2:
-            raise ValueError(
-                "loss_fn takes an output and a target: give example_inputs as (input, target)"
-            )
-        inputs, target = tuple(inputs[:-1]), (inputs[-1],)
-
-    def call(model: nn.Module, data: Any) -> Any:
-        arguments, rest = data
-        if isinstance(arguments, Mapping):
-            output = model(**arguments)
-        elif isinstance(arguments, (tuple, list)):
-            output = model(*arguments)
-        else:
-            output = model(arguments)
-        return output if loss_fn is None else loss_fn(output, *rest)
-
-    if isinstance(inputs, Mapping):
-        inputs = dict(inputs)
-    return call, (inputs, target)
-
-
-def _required_arguments(function: Callable[..., Any]) -> int:
-    called = function.forward if isinstance(function, nn.Module) else function
-    try:
-        parameters = inspect.signature(called).parameters.values()
-    except (TypeError, ValueError):
-        return 1
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in kinds and p.default is p.empty for p in parameters)
-
-
-def _check_outputs(outputs: list[Tensor]) -> None:
-    if not outputs:
-        raise ValueError("the model's output holds no floating-point tensors")
-    if not all(bool(torch.isfinite(t).all()) for t in outputs):
-        raise ValueError("the model's output holds infinity or NaN on the example inputs")
-    if not any(t.requires_grad for t in outputs):
-        raise ValueError(
-            "the model's output does not depend on its parameters by autograd (a detach or no_grad"
-            " inside?), so nothing can be proved"
-        )
-
-
-# Search -----------------------------------------------------------------------------------------
-
-
-class _Search:
-    """Collects proved groups and refusals."""
-
-    def __init__(self, probe: Probe, model: nn.Module) -> None:
-        self._probe = probe
-        self._half = {n for n, p in model.named_parameters() if p.dtype in _HALF}
-        self._samples: list[Sample] | None = None
-        self.groups: list[Group] = []
-        self.refused: list[Refusal] = []
-
-    def given(self, groups: Sequence[Group]) -> None:
-        """Groups of a file instead of proposals: those that the gradients confirm."""
-        names = {id(tensor): name for name, tensor in self._tensors()}
-        aliases = {
-            name: names[id(parameter)]
-            for name, parameter in self._probe.model.named_parameters(remove_duplicate=False)
-        }
-        signs = {"g": 1, "g^-T": -1}
-        samples = self._prepare({slot.tensor for group in groups for slot in group.slots})
-        for group in groups:
-            slots = [
-                replace(s, tensor=aliases.get(s.tensor, s.tensor), rho=signs.get(s.rho, s.rho))
-                for s in group.slots
-            ]
-            if group.kind == "scale":
-                measured = [sample.scale_residual(slots) for sample in samples]
-                residual = max(r for r, _ in measured)
-                reached = any(size > 0.0 for _, size in measured)
-            elif group.dimension == 0:
-                residual, reached = 0.0, True  # no Lie algebra; a finite element is tried below
-            else:
-                antisymmetric = group.kind == "orthogonal"
-                matrices = [sample.matrix_residual(slots, antisymmetric) for sample in samples]
-                residual, reached = float(torch.stack(matrices).max()), True
-            if not reached:
-                reason = "these parameters do not reach the output"
-                self.refused.append(Refusal(group.name, group.where, reason))
-            elif not residual <= NOETHER_TOLERANCE:
-                reason = "not confirmed by the gradients"
-                self.refused.append(Refusal(group.name, group.where, reason, residual))
-            else:
-                self.groups.append(_in_mode(replace(group, residual=residual), ""))
-
-    def _tensors(self) -> list[tuple[str, Tensor]]:
-        return [*self._probe.parameters.items(), *self._probe.buffers.items()]
-
-    def _prepare(self, used: set[str | None]) -> list[Sample]:
-        if self._samples is None:
-            statistics = [name for name in self._probe.buffers if name in used]
-            names = [*self._probe.parameters, *statistics]
-            self._samples = []
-            for seed, gain in ((1, 1.0), (2, 2.0)):
-                values = self._probe.randomise(seed, gain)
-                gradients = self._probe.gradients(names, seed)
-                if not all(bool(torch.isfinite(g).all()) for g in gradients.values()):
-                    values = self._probe.randomise(seed, 0.5)
-                    gradients = self._probe.gradients(names, seed)
-                self._samples.append(Sample(values, gradients))
-            self._probe.original()
-        return self._samples
-
-    def scalings(self, charges: Charges, solution: Solution) -> None:
-        samples = self._prepare({variable.tensor for variable in charges.variables})
-        proposals = propose(charges, solution)
-        proposals += null_space_proposals(charges, solution, samples)
-        for proposal in proposals:
-            if moves_nothing(proposal, samples[0].values):
-                continue
-            measured = [sample.scale_residual(proposal.slots) for sample in samples]
-            residual = max(r for r, _ in measured)
-            if all(size == 0.0 for _, size in measured):
-                self._refuse("R+", proposal, "these parameters do not reach the output", None)
-            elif not residual <= NOETHER_TOLERANCE:
-                self._refuse("R+", proposal, "not confirmed by the gradients", residual)
-            else:
-                self._mixed(proposal, residual, samples)
-        self._explain(charges, solution)
-
-    def _mixed(self, proposal: Proposal, residual: float, samples: list[Sample]) -> None:
-        """A proved scaling: general linear where its indices may be mixed."""
-        mixing = (
-            not proposal.mixing
-            and proposal.size > 1
-            and all(slot.rho in (1, -1) and not slot.shift for slot in proposal.slots)
-        )
-        if mixing and any(slot.tensor in self._half for slot in proposal.slots):
-            reason = "half precision: only powers of two are exact"
-            self._refuse("GL", proposal, reason, None)
-            mixing = False
-        if not mixing:
-            self._accept("scale", proposal.slots, proposal.size, residual, proposal.mixing)
-            return
-        matrices = [sample.matrix_residual(proposal.slots, False) for sample in samples]
-        worst = torch.stack(matrices).amax(0)
-        found = blocks(worst)
-        start = 0
-        while found:
-            start, stop = found.pop(0)
-            if stop - start > 1:
-                error = float(worst[start:stop, start:stop].max())
-                self._accept("gl", part_of(proposal.slots, start, stop, "gl"), stop - start, error)
-                continue
-            while found and found[0][1] - found[0][0] == 1:
-                stop = found.pop(0)[1]
-            slots = part_of(proposal.slots, start, stop, "scale")
-            self._accept("scale", slots, stop - start, residual)
-
-    def rotations(self, charges: Charges, solution: Solution) -> None:
-        """Orthogonal groups: changes of sign that may be mixed."""
-        taken = {
-            (slot.tensor, slot.axis, slot.start)
-            for group in self.groups
-            for slot in group.slots
-            if group.kind == "gl"
-        }
-        samples = self._prepare({variable.tensor for variable in charges.variables})
-        for proposal in propose(charges, solution):
-            places = {(slot.tensor, slot.axis, slot.start) for slot in proposal.slots}
-            if proposal.size < 2 or places & taken or any(s.shift for s in proposal.slots):
-                continue
-            vectors = {s.tensor for s in proposal.slots if samples[0].values[s.tensor].ndim == 1}
-            if proposal.mixing:
-                gains = [name for name in vectors if name.endswith("weight")]
-                writers = sum(slot.axis == 0 for slot in proposal.slots) - len(vectors)
-                if gains and writers >= 1 and len(places) > 3:
-                    reason = "the gains of the norms differ; only norms without gains allow it"
-                    self._refuse("O", proposal, reason, None)
-                continue
-            if any(slot.tensor in self._half for slot in proposal.slots):
-                self._refuse("O", proposal, "half precision: only powers of two are exact", None)
-                continue
-            matrices = [sample.matrix_residual(proposal.slots, True) for sample in samples]
-            worst = torch.stack(matrices).amax(0)
-            for start, stop in blocks(worst):
-                if stop - start > 1:
-                    slots = part_of(proposal.slots, start, stop, "orthogonal")
-                    error = float(worst[start:stop, start:stop].max())
-                    self._accept("orthogonal", slots, stop - start, error)
-
-    def finite(self) -> float:
-        """Tests random elements at random parameters and at the user's; refuses what fails."""
-        drift = 0.0
-        for seed, gain in ((1, 1.0), (2, 2.0), (0, 0.0)):
-            if seed:
-                self._probe.randomise(seed, gain)
-            else:
-                self._probe.original()
-            bad, change = failing(self._probe, self.groups, seed + 10)
-            drift = max(drift, change)
-            for number, error in bad.items():
-                group = self.groups[number]
-                reason = "a finite element changes the output"
-                self.refused.append(Refusal(group.name, group.where, reason, error))
-            self.groups = [g for number, g in enumerate(self.groups) if number not in bad]
-        self._probe.original()
-        return drift
-
-    def modes(self) -> None:
-        """A group that does not hold in train mode as well as in eval mode remembers its own."""
-        model = self._probe.model
-        before = {module: module.training for module in model.modules()}
-        dependent = [module for module in before if depends_on_mode(module)]
-        here = "train" if model.training else "eval"
-        only: set[int] = set()
-        self._probe.randomise(1, 1.0)
-        for training in (True, False):
-            if all(before[module] == training for module in dependent):
-                continue
-            if training:  # known without a test: the statistics are not used
-                only |= {i for i, g in enumerate(self.groups) if moves_statistics(g, model)}
-            numbers = [i for i in range(len(self.groups)) if i not in only]
-            model.train(training)
-            try:
-                bad, _ = failing(self._probe, [self.groups[i] for i in numbers], 11)
-            except Exception:  # it does not run, as a batch norm in train mode on one value
-                bad = dict.fromkeys(range(len(numbers)), 0.0)
-            only |= {numbers[i] for i in bad}
-        for module, training in before.items():
-            module.training = training
-        self._probe.original()
-        self.groups = [
-            _in_mode(g, "eval" if moves_statistics(g, model) else here) if i in only else g
-            for i, g in enumerate(self.groups)
-        ]
-
-    def _accept(
-        self, kind: str, slots: Sequence[Slot], size: int, residual: float, why: str = ""
-    ) -> None:
-        notes = []
-        if kind == "scale":
-            if why.startswith("found"):
-                notes.append(why)
-            if all(isinstance(slot.rho, int) for slot in slots):
-                notes.append("bit-exact with powers of two")
-            if any(slot.tensor in self._half for slot in slots):
-                notes.append("half precision: powers of two only")
-        self.groups.append(
-            Group(kind, size, tuple(slots), residual, "; ".join(notes), where_of(slots))
-        )
-
-    def _refuse(self, name: str, proposal: Proposal, reason: str, residual: float | None) -> None:
-        pattern = "R+^{}" if name == "R+" else name + "({})"
-        self.refused.append(
-            Refusal(pattern.format(proposal.size), where_of(proposal.slots), reason, residual)
-        )
-
-    def _explain(self, charges: Charges, solution: Solution) -> None:
-        """Axes on which no scaling is left, with the operation that forbids it."""
-        axes: dict[tuple[str, int], list[int]] = {}
-        for number, variable in enumerate(charges.variables):
-            if variable.tensor is not None:
-                axes.setdefault((variable.tensor, variable.axis), []).append(number)
-        told: set[tuple[str, str]] = set()
-        for (tensor, _), numbers in axes.items():
-            stuck = [number for number in numbers if not solution.value(number)]
-            if tensor.endswith("bias") or not stuck:
-                continue
-            reason, where = solution.reason(stuck[0])
-            module = tensor.rpartition(".")[0] or tensor
-            key = (module, reason)
-            if not reason or reason.startswith(_CONSEQUENCES) or key in told:
-                continue
-            told.add(key)
-            at = f" (in {where})" if where and where not in (module, tensor) else ""
-            self.refused.append(Refusal(f"R+^{len(stuck)}", module, reason + at))
-
-
-def _in_mode(group: Group, mode: str) -> Group:
-    notes = [note for note in group.note.split("; ") if note and not note.endswith("mode only")]
-    if mode:
-        notes.append(f"{mode} mode only")
-    return replace(group, mode=mode, note="; ".join(notes))
-
-
-def where_of(slots: Sequence[Slot]) -> str:
-    """Modules whose slots scale up and, after an arrow, those that scale down."""
-
-    def modules(up: bool) -> list[str]:
-        names = [
-            slot.tensor
-            for slot in slots
-            if (slot.rho == "g" or (not isinstance(slot.rho, str) and slot.rho > 0)) == up
-        ]
-        short = [
-            name.rpartition(".")[0] if name.rpartition(".")[2] in ("weight", "bias") else name
-            for name in names
-        ]
-        return list(dict.fromkeys(name or "model" for name in short))
-
-    left, right = modules(True), modules(False)
-    together = left + right
-    prefix = together[0].split(".")[:-1]
-    for name in together:
-        parts = name.split(".")[:-1]
-        while prefix and parts[: len(prefix)] != prefix:
-            prefix.pop()
-    start = ".".join(prefix)
-
-    def text(names: list[str]) -> str:
-        names = [name[len(start) + 1 :] if start else name for name in names]
-        if len(names) > 4:
-            names = [*names[:2], "...", names[-1]]
-        return ", ".join(names)
-
-    arrow = f"{text(left)} → {text(right)}" if right else text(left)
-    return f"{start}: {arrow}" if start else arrow

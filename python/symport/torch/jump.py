@@ -149,6 +149,8 @@ class Jump:
         """Raises `Refused` if a tensor is no longer finite or the loss has changed."""
         finite = math.isfinite(squares_of(self.movables.buffers) + certificate.squared_norm_after)
         if not self._agreement.all(finite):
+            if not math.isfinite(certificate.squared_norm_before):
+                raise Refused("a parameter is not finite")
             raise Refused("a parameter would overflow")
         before = certificate.loss_before
         if loss is None or before is None:

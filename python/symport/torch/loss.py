@@ -91,7 +91,10 @@ class Loss:
                 self._calls_backward = any(p.grad is not None for p in self._parameters)
                 if needed and not self._calls_backward:
                     if not isinstance(result, Tensor) or not result.requires_grad:
-                        raise ValueError("closure: the loss that it returns has no gradient")
+                        raise ValueError(
+                            "closure: the loss that it returns has no gradient; call it outside of"
+                            " torch.no_grad() and torch.inference_mode(), and without detach()"
+                        )
                     result.backward()
             if needed:
                 self.evaluations += 1

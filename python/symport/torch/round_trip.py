@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from . import _exchange, _gauge
+from . import _exchange, _fused, _gauge
 from ._arguments import check_count, check_number, unwrap
 from ._find_layers import find_layers
 from ._gauge import Rows
@@ -54,6 +54,11 @@ class RoundTrip:
     seed: of the choice of rows.
     process_group: where statistics are exchanged. "auto" is the group of DistributedDataParallel,
         or the default one if there is one; None keeps every rank to itself.
+    fused: let backward() form the white direction at once where a linear layer has more inputs
+        than the batch has rows, which saves one product of the gradient's size. What stands between
+        backward() and step(), such as clipping, then sees the white directions; one backward() and
+        one call of each such layer for every step(). Other layers, autocast and several ranks do
+        without it.
     """
 
     def __init__(
@@ -68,6 +73,7 @@ class RoundTrip:
         pairs: Iterable[tuple[str, str]] = (),
         seed: int = 0,
         process_group: Any = "auto",
+        fused: bool = False,
     ):
         check_number("damping", damping)
         check_number("pair_damping", pair_damping)
@@ -76,9 +82,11 @@ class RoundTrip:
         check_count("refresh", refresh)
         if rows is not None:
             check_count("rows", rows)
+        if fused and kernel != "batch":
+            raise ValueError(f"fused: found kernel={kernel!r}, expected 'batch' with fused=True")
         self.damping, self.kernel, self.refresh = float(damping), kernel, refresh
         self.rows, self.pair_damping = rows, float(pair_damping)
-        self.process_group = process_group
+        self.process_group, self.fused = process_group, bool(fused)
         self._model = model
         self._generator = torch.Generator().manual_seed(seed)
         root = unwrap(model)
@@ -139,7 +147,9 @@ class RoundTrip:
         device = self._parameters()[0].device
         with torch.autocast(device_type=device.type, enabled=False):
             group = _exchange.group_of(self._model, self.process_group)
+            _fused.check_whole(self._layers)
             taken = [layer.take(self._choose) for layer in self._layers]
+            done = _fused.take(self._layers)
             ready = [layer.weight.grad is not None for layer in self._layers]
             pairs = [p for p in self._pairs if p.A.grad is not None or p.B.grad is not None]
             if not any(ready) and not pairs:
@@ -148,24 +158,26 @@ class RoundTrip:
                     " and before zero_grad()"
                 )
             if _exchange.world_size(group) > 1:
-                kernels = self._exchanged(taken, group)
+                kernels = _exchange.exchanged_kernels(
+                    self._layers, taken, self.kernel == "batch", group
+                )
             else:
                 kernels = [
                     self._kernel(layer, t) for layer, t in zip(self._layers, taken, strict=True)
                 ]
-            if all(k is None for k in kernels) and not pairs:
+            if all(k is None for k in kernels) and not pairs and not done:
                 raise RuntimeError(
                     "step() found gradients but no inputs that they come from: call it once for "
                     "each optimizer.step(), and make RoundTrip(model) before the first forward "
                     "pass of a compiled model"
                 )
-            self._skipped = {}
+            self._skipped = {name: why for name, why in done.items() if why}
             self._chosen.clear()
             jobs = []
             for layer, kernel, has_gradient in zip(self._layers, kernels, ready, strict=True):
                 if kernel is not None:
                     jobs.append((layer, kernel, has_gradient))
-                elif has_gradient:
+                elif has_gradient and layer.name not in done:
                     self._skipped[layer.name] = "its forward was not called"
             if self.kernel == "average":
                 self._step_averages(jobs)
@@ -182,7 +194,7 @@ class RoundTrip:
             layer.name
             for layer in self._layers
             if layer.weight.grad is not None
-            and layer.uses
+            and (layer.uses or layer.fused is not None)
             and layer.version not in (None, layer.weight._version)
         ]
         # Fused optimizers, and those that write to .data, leave the version as it was.
@@ -219,51 +231,6 @@ class RoundTrip:
         if self.kernel == "batch" and rows.count < layer.dimension:
             return Kernel(rows, None, rows.count, seen)
         return Kernel(rows, _gauge.second_moment(rows, layer.steps_bias), rows.count, seen)
-
-    def _exchanged(self, taken: list[tuple[Rows, int] | None], group: Any) -> list[Kernel | None]:
-        """The kernels of all ranks' rows together."""
-        device = self._layers[0].weight.device if self._layers else torch.device("cpu")
-        mine = [(t[0].count, t[1]) if t is not None else (0, 0) for t in taken]
-        counts = _exchange.gather_counts(mine, device, group)
-        kept, seen = counts.sum(0).unbind(1)
-        gather, reduce = [], []
-        for i, layer in enumerate(self._layers):
-            if kept[i] == 0:
-                continue
-            small = self.kernel == "batch" and kept[i] < layer.dimension
-            (gather if small else reduce).append(i)
-        parts = []
-        for i in gather:
-            layer, t = self._layers[i], taken[i]
-            empty = torch.empty(
-                layer.groups,
-                0,
-                layer.inputs,
-                dtype=layer.statistics_dtype,
-                device=layer.weight.device,
-            )
-            parts.append((t[0] if t is not None else None, counts[:, i], empty))
-        rows = dict(zip(gather, _exchange.gather_rows(parts, group), strict=True))
-        moments = []
-        for i in reduce:
-            layer, t = self._layers[i], taken[i]
-            d = layer.dimension
-            space = torch.empty(
-                layer.groups, d, d, dtype=layer.statistics_dtype, device=layer.weight.device
-            )
-            one = layer.steps_bias
-            moments.append((t[0] if t is not None else None, one, mine[i][1], int(seen[i]), space))
-        A = dict(zip(reduce, _exchange.sum_moments(moments, group), strict=True))
-        kernels: list[Kernel | None] = []
-        for i, t in enumerate(taken):
-            if i in rows:
-                kernels.append(Kernel(rows[i], None, int(kept[i]), int(seen[i])))
-            elif i in A:
-                own = t[0] if t is not None else None
-                kernels.append(Kernel(own, A[i], int(kept[i]), int(seen[i])))
-            else:
-                kernels.append(None)
-        return kernels
 
     def _step_averages(self, jobs: list[tuple[Layer, Kernel, bool]]) -> None:
         for layer, kernel, has_gradient in jobs:
@@ -346,6 +313,12 @@ class RoundTrip:
             and not is_sharded(layer.weight)
         )
 
+    def _fuses(self, layer: Layer, rows: int) -> bool:
+        if not self.fused or (self.rows is not None and rows > self.rows):
+            return False
+        group = _exchange.group_of(self._model, self.process_group)
+        return self._wants_delta(layer, rows, rows) and _exchange.world_size(group) == 1
+
     def _probe(self, layer: Layer, like: Tensor) -> Tensor:
         d = layer.inputs
         if d not in self._probes:
@@ -367,6 +340,7 @@ class RoundTrip:
             self._unwatch()
         for layer in self._layers:
             layer.uses.clear()
+            layer.fused = None
 
     def __enter__(self) -> RoundTrip:
         return self

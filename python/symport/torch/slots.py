@@ -14,6 +14,7 @@ a + i * repeat ... a + (i + 1) * repeat - 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -199,3 +200,37 @@ def transformed(slot: Slot, tensor: Tensor, representation: Representation, stat
     blocks = part.to(dtype).unflatten(slot.axis, (slot.size, slot.repeat))
     moved = torch.tensordot(matrix, blocks, dims=([1], [slot.axis])).movedim(0, slot.axis)
     return moved.flatten(slot.axis, slot.axis + 1).to(tensor.dtype)
+
+
+def where_of(slots: Sequence[Slot]) -> str:
+    """Modules whose slots scale up and, after an arrow, those that scale down."""
+
+    def modules(up: bool) -> list[str]:
+        names = [
+            slot.tensor
+            for slot in slots
+            if (slot.rho == "g" or (not isinstance(slot.rho, str) and slot.rho > 0)) == up
+        ]
+        short = [
+            name.rpartition(".")[0] if name.rpartition(".")[2] in ("weight", "bias") else name
+            for name in names
+        ]
+        return list(dict.fromkeys(name or "model" for name in short))
+
+    left, right = modules(True), modules(False)
+    together = left + right
+    prefix = together[0].split(".")[:-1]
+    for name in together:
+        parts = name.split(".")[:-1]
+        while prefix and parts[: len(prefix)] != prefix:
+            prefix.pop()
+    start = ".".join(prefix)
+
+    def text(names: list[str]) -> str:
+        names = [name[len(start) + 1 :] if start else name for name in names]
+        if len(names) > 4:
+            names = [*names[:2], "...", names[-1]]
+        return ", ".join(names)
+
+    arrow = f"{text(left)} → {text(right)}" if right else text(left)
+    return f"{start}: {arrow}" if start else arrow

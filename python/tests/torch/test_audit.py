@@ -12,7 +12,7 @@ from random_models import random_model
 from torch import nn
 
 from symport.torch import Group, Slot, find_symmetries
-from symport.torch.find import _calling
+from symport.torch._find_input import calling
 from symport.torch.probe import Probe
 from symport.torch.proof import NOETHER_TOLERANCE, Sample, failing, finite_change
 
@@ -119,7 +119,7 @@ def test_planted_false_symmetries_are_refused(name):
             and places == {(slot.tensor, slot.axis) for slot in found.slots}
         )
 
-    call, inputs = _calling(x, None)
+    call, inputs = calling(x, None)
     probe = Probe(model, inputs, call)
     changes, found = [], []
     for seed, gain in ((1, 1.0), (2, 2.0)):

@@ -114,6 +114,11 @@ def test_a_meta_model():
         find_symmetries(model, torch.randn(2, 3))
 
 
+def test_a_lazy_layer():
+    with pytest.raises(ValueError, match="0.weight belongs to a lazy layer .* run one forward"):
+        find_symmetries(nn.Sequential(nn.LazyLinear(3)), torch.randn(2, 3))
+
+
 def test_something_else_than_a_module():
     with pytest.raises(TypeError, match="expected a torch.nn.Module"):
         find_symmetries(lambda x: x, torch.randn(2, 3))

@@ -293,6 +293,8 @@ def test_bad_arguments_say_what_is_wrong() -> None:
         teleport(model, lambda: torch.ones(3), symmetries=symmetries)
     with pytest.raises(ValueError, match="has no gradient"):
         teleport(model, lambda: closure().detach(), symmetries=symmetries)
+    with torch.inference_mode(), pytest.raises(ValueError, match="outside of .*inference_mode"):
+        teleport(model, closure, symmetries=symmetries)
     with pytest.raises(ValueError, match="balance: pass symmetries"):
         balance(model)
     for move in (

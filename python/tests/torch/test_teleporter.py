@@ -437,3 +437,11 @@ def test_an_overflow_is_refused() -> None:
     certificate = Teleporter(symmetries, optimizer, 1, objective="gradient").step()
     assert not certificate.accepted and certificate.reason == "a parameter would overflow"
     assert same_bits(before, bits(model))
+
+
+def test_weights_that_are_not_finite_are_refused() -> None:
+    model, symmetries, _ = network("scale", dtype=torch.float32)
+    with torch.no_grad():
+        model[0].weight[0, 0] = float("nan")
+    certificate = balance(model, symmetries=symmetries)
+    assert not certificate.accepted and certificate.reason == "a parameter is not finite"

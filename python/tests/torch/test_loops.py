@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Training scripts with the structure of well-known ones: what a few lines of Symport do to their
+loss curves, and that the scripts are what they were without these lines."""
+
+from __future__ import annotations
+
+import functools
+import math
+import pathlib
+import types
+
+import pytest
+import torch
+
+FOLDER = pathlib.Path(__file__).parents[3] / "examples" / "python" / "loops"
+MARK = "# >>>"
+LINES = {"mnist": 2, "nanogpt": 2, "lora_finetune": 3}  # besides the import
+
+
+def script(name: str, plain: bool) -> types.ModuleType:
+    """The script, or what is left of it without the marked lines."""
+    path = FOLDER / f"{name}.py"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if plain:
+        lines = [line for line in lines if MARK not in line]
+    module = types.ModuleType(name)
+    exec(compile("\n".join(lines), str(path), "exec"), module.__dict__)  # noqa: S102
+    return module
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@functools.cache
+def curve(name: str, plain: bool, rate: float) -> list:
+    flag = "--learning-rate" if name == "nanogpt" else "--lr"
+    return script(name, plain).main([flag, str(rate)])
+
+
+@pytest.mark.parametrize("name", list(LINES))
+def test_symport_takes_a_few_lines(name: str) -> None:
+    text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    marked = [x for x in text.splitlines() if x.rstrip().endswith(MARK)]
+    assert marked[0] == f"import symport.torch as st  {MARK}"
+    assert len(marked) - 1 == LINES[name] <= 3
+
+
+def test_mnist() -> None:
+    """At the script's own rate, against the best of three rates without the lines."""
+    plain = [curve("mnist", True, rate)[-1][1] for rate in (0.1, 0.2, 0.5)]
+    assert min(plain) == plain[1]  # inside of the grid
+    _, loss, accuracy = curve("mnist", False, 0.1)[-1]
+    assert loss < 0.75 * min(plain) and accuracy > 0.7
+
+
+def test_nanogpt() -> None:
+    plain = [curve("nanogpt", True, rate)[-1] for rate in (2e-3, 5e-3, 2e-2)]
+    assert min(plain) == plain[1]
+    assert curve("nanogpt", False, 2e-2)[-1] < min(plain) - 0.1
+
+
+def test_lora() -> None:
+    """At any rate, where the plain loop needs a large one; and lower than the best of its rates."""
+    slow = curve("lora_finetune", True, 0.1)
+    assert slow[-1] > 0.5 * slow[0]
+    for rate in (0.1, 2.0):
+        found = curve("lora_finetune", False, rate)
+        assert found[-1] < 3e-3 * found[0]
+    plain = [curve("lora_finetune", True, rate)[-1] for rate in (5.0, 10.0)]
+    assert not math.isfinite(curve("lora_finetune", True, 20.0)[-1])  # the grid goes far enough
+    assert found[-1] < min(plain) / 3

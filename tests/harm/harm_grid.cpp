@@ -179,7 +179,7 @@ Table function_grid(const GridOptions& options) {
     for (const std::string& rule : options.optimizers) {
       const auto optimizer = make_optimizer(rule);
       const double usual = usable_rate(rule, function.usual_run().learning_rate);
-      for (int seed = 0; seed < options.seeds; ++seed) {
+      for (int seed = options.first_seed; seed < options.first_seed + options.seeds; ++seed) {
         for (const double spread : {0.1, 0.5}) {
           Random random(static_cast<std::uint64_t>(seed));
           Vector start = function.start();
@@ -217,7 +217,7 @@ Table network_grid(const GridOptions& options) {
   Table table;
   for (const Shape& shape : shapes) {
     const Mlp network(shape.widths, Activation::parse("leaky_relu:0.1"), /*biases=*/false);
-    for (int seed = 0; seed < options.seeds; ++seed) {
+    for (int seed = options.first_seed; seed < options.first_seed + options.seeds; ++seed) {
       const auto data_seed = static_cast<std::uint64_t>(seed);
       const SampleSet<> data = shape.loss == Loss::Kind::cross_entropy
                                    ? classification_data({.features = shape.widths.front(),

@@ -56,6 +56,7 @@ struct HarmedPair {
 struct GridOptions {
   Treatment treatment = Treatment::defaults;
   int seeds = 20;
+  int first_seed = 0;
   std::vector<std::string> optimizers{"gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam"};
   std::vector<std::string> schedules{"0", "5", "every:10", "every:100"};
   std::vector<Index> lengths{200, 1000};

@@ -2,7 +2,8 @@
 // The tables of docs/safety.md:
 //   harm_tables [functions|networks] [defaults|unguarded|noise] [SEEDS] [NAME=VALUE ...]
 // with family=, optimizer=, schedule= for a part of the grid (the noise of a part is drawn anew),
-// and list=yes for a line about every pair that ended in harm.
+// first= for the first seed (default 0), and list=yes for a line about every pair that ended in
+// harm.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -27,10 +28,12 @@ int main(int count, char** words) {
       options.optimizers = {value};
     } else if (name == "schedule") {
       options.schedules = {value};
+    } else if (name == "first") {
+      options.first_seed = std::atoi(value.c_str());
     } else if (name == "list") {
       options.on_harm = [](const HarmedPair& pair) { std::cout << pair.brief_report() << '\n'; };
     } else {
-      std::cerr << word << ": expected family=, optimizer=, schedule= or list=yes\n";
+      std::cerr << word << ": expected family=, optimizer=, schedule=, first= or list=yes\n";
       return 2;
     }
   }

@@ -134,12 +134,13 @@ def pretrained() -> nn.Module:
 
 def start(task: str, seed: int, gauge: str) -> tuple[nn.Module, Tensor]:
     """The model before its first step, and its text."""
+    base = pretrained() if task == "lora" else None
     torch.manual_seed(seed)
     library, manual, letters = texts()
-    if task == "llama":
+    if base is None:
         model, text = Llama(letters), library
     else:
-        model, text = copy.deepcopy(pretrained()).requires_grad_(False), manual
+        model, text = copy.deepcopy(base).requires_grad_(False), manual
         for block in model.blocks:
             for name, layer in list(block.named_children()):
                 if isinstance(layer, nn.Linear):

@@ -57,6 +57,9 @@ void add_functions(std::vector<BenchmarkProblem>& list) {
   list.push_back(function("quadratic:10,100", "a quadratic of condition 100"));
   list.push_back(function("quadratic:50,1000", "a quadratic of condition 1000"));
   list.push_back(function("quadratic:50,10000", "a quadratic of condition 10000"));
+  list.push_back(function("rotated_quadratic:10,100", "condition 100, not along the axes"));
+  list.push_back(function("rotated_quadratic:50,1000", "condition 1000, not along the axes"));
+  list.push_back(function("rotated_quadratic:50,10000", "condition 10000, not along the axes"));
 }
 
 void add_factorizations(std::vector<BenchmarkProblem>& list) {

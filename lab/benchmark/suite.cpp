@@ -30,7 +30,12 @@ const Names plain{"gd",     "momentum",     "nesterov",        "adagrad",     "r
                   "newton", "lm",           "natural_gradient"};
 /// Those that need the matrices or the layers of a network.
 const Names layered{"shampoo", "kfac", "path_sgd", "g_sgd"};
-const Names of_factors{"scaled_gd", "gd+linear_gl:every:10"};
+/// Teleports of factors to small weights and to flat points are not meant to speed up the next
+/// steps: a rehearsal would refuse them.
+const Names of_factors{
+    "scaled_gd", "gd+linear_gl:every:10",
+    "gd+teleport:every:10,objective=weight_norm,search=ascent,rehearsal=0",
+    "gd+teleport:every:10,objective=sharpness,search=ascent,search-steps=2,rehearsal=0"};
 
 /// Teleports on functions: to the usual destination, by the paper's objective, by a short search
 /// with the measured step, and to a random element.
@@ -39,11 +44,18 @@ const Names function_teleports{"gd+teleport:every:10",
                                "gd:lr=auto+teleport:every:5,search=ascent,search-steps=2",
                                "gd+random:every:10", "gd+level_set:every:10"};
 const Names round_trips{"gd+round-trip", "gd+round-trip:layers=last"};
-/// Teleports of networks: rescaling, batch-exact GL in closed form and by search, the paper's
-/// action as printed, and neural teleportation.
+/// Teleports of networks: rescaling, to fast, small and flat points; batch-exact GL in closed form
+/// and by search, the paper's action as printed, neural teleportation, and level sets.
 const Names network_teleports{
-    "gd+rescale:every:50",      "gd+gl:5",    "gd:lr=auto+gl:every:5,search-steps=1",
-    "adagrad+gl:5,state=reset", "gd+paper:5", "gd+random:every:50"};
+    "gd+rescale:every:50",
+    "gd+rescale:every:50,objective=weight_norm,search=ascent,rehearsal=0",
+    "gd+rescale:every:50,objective=sharpness,search=ascent,search-steps=2,rehearsal=0",
+    "gd+gl:5",
+    "gd:lr=auto+gl:every:5,search-steps=1",
+    "adagrad+gl:5,state=reset",
+    "gd+paper:5",
+    "gd+random:every:50",
+    "gd+level_set:every:50"};
 
 Names table_names() {
   Names names;
@@ -51,10 +63,16 @@ Names table_names() {
   return names;
 }
 
-const Names function_problems{"ellipse",           "booth",
-                              "rosenbrock",        "rosenbrock:5",
-                              "quadratic:10,100",  "quadratic:50,1000",
-                              "quadratic:50,10000"};
+const Names function_problems{"ellipse",
+                              "booth",
+                              "rosenbrock",
+                              "rosenbrock:5",
+                              "quadratic:10,100",
+                              "quadratic:50,1000",
+                              "quadratic:50,10000",
+                              "rotated_quadratic:10,100",
+                              "rotated_quadratic:50,1000",
+                              "rotated_quadratic:50,10000"};
 const Names factorization_problems{"factorization:20,15,4,1",
                                    "factorization:20,15,4,10",
                                    "factorization:20,15,4,100",

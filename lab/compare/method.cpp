@@ -22,8 +22,9 @@ constexpr const char* grammar =
 /// Options of a teleport besides its schedule, as the commands call them.
 const std::vector<std::string>& teleport_options() {
   static const std::vector<std::string> names{
-      "search", "search-steps",     "search-rate",         "objective",           "bound", "cap",
-      "kappa",  "teleport-batches", "teleport-batch-size", "allow-partial-batch", "state"};
+      "search", "search-steps", "search-rate",      "objective",           "bound",
+      "cap",    "kappa",        "teleport-batches", "teleport-batch-size", "allow-partial-batch",
+      "state",  "rehearsal"};
   return names;
 }
 

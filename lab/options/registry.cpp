@@ -149,6 +149,14 @@ const std::vector<FunctionEntry>& functions() {
          const Quadratic quadratic = Quadratic::diagonal(whole(p[0]), p[1]);
          return problem(quadratic, OrthogonalSymmetry(quadratic));
        }},
+      {"rotated_quadratic",
+       "the same with fixed random eigenvectors in place of the axes",
+       {{.name = "N", .value = 10, .whole = true, .largest = largest_size},
+        {.name = "CONDITION", .value = 100, .largest = 1e12}},
+       [](const std::vector<double>& p) {
+         const Quadratic quadratic = Quadratic::rotated(whole(p[0]), p[1], 0);
+         return problem(quadratic, OrthogonalSymmetry(quadratic));
+       }},
       {"factorization",
        "|Y - UV|^2, Y a fixed random matrix of that rank; with CONDITION its singular values fall "
        "from 1 to 1/CONDITION; IMBALANCE makes U larger than V at the start",
@@ -187,7 +195,7 @@ const std::vector<SymmetryEntry>& symmetries() {
       {"SO(2)",
        "rotations of the coordinates in which the loss is |u|^2: ellipse, rosenbrock, booth"},
       {"SO(2N)", "the same for N pairs: rosenbrock:N"},
-      {"O(n)", "rotations and reflections, g.w = A^-1/2 g A^1/2 w: quadratic"},
+      {"O(n)", "rotations and reflections, g.w = A^-1/2 g A^1/2 w: quadratic, rotated_quadratic"},
       {"GL(r)", "invertible matrices on a factor pair, (U g^-1, g V): factorization, completion"},
   };
   return entries;
@@ -282,6 +290,8 @@ const std::vector<ObjectiveEntry>& objectives() {
             "J^2/(2 Phi), what the best step length gains; for --lr auto"),
       entry(ObjectiveKind::sharpness,
             "the smallest largest eigenvalue of the Hessian: flat, not fast"),
+      entry(ObjectiveKind::weight_norm,
+            "the smallest |w|^2: balanced between the layers, whatever the loss does"),
   };
   return entries;
 }

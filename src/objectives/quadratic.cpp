@@ -7,6 +7,7 @@
 
 #include "core/dense.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "symport/core/random.hpp"
 
 namespace symport {
 
@@ -40,6 +41,15 @@ Quadratic Quadratic::diagonal(Index dimension, double condition) {
         std::pow(condition, static_cast<double>(i) / static_cast<double>(dimension - 1));
   }
   return Quadratic(Matrix(eigenvalues.asDiagonal()));
+}
+
+Quadratic Quadratic::rotated(Index dimension, double condition, std::uint64_t seed) {
+  const Matrix A = diagonal(dimension, condition).A();
+  Random random(seed);
+  // Uniform: the orthogonal factor of a normal matrix (Mezzadri, 2007).
+  const Matrix Q = orthogonal_factor(random.normal_matrix(dimension, dimension));
+  const Matrix B = Q * A.diagonal().asDiagonal() * Q.transpose();
+  return Quadratic(0.5 * (B + B.transpose()));
 }
 
 std::string Quadratic::citation() const { return "Zhao et al., NeurIPS 2022, section 5.3"; }

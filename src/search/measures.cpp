@@ -70,6 +70,18 @@ double Measures<Scalar>::next_loss() {
 }
 
 template <Real Scalar>
+double Measures<Scalar>::norm_sq() {
+  return parameters().squaredNorm();
+}
+
+template <Real Scalar>
+Vector Measures<Scalar>::parameters() {
+  VectorOf<Scalar> w(objective().dimension());
+  point(w);
+  return w.template cast<double>();
+}
+
+template <Real Scalar>
 Vector Measures<Scalar>::sharpest_direction() {
   const Index n = objective().dimension();
   VectorOf<Scalar> w(n), g(n);

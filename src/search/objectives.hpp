@@ -10,5 +10,6 @@ const TeleportObjective& gradient_norm();
 const TeleportObjective& predicted_decrease();
 const TeleportObjective& decrement();
 const TeleportObjective& sharpness();
+const TeleportObjective& weight_norm();
 
 }  // namespace symport

@@ -20,6 +20,12 @@ double PointMeasures::largest_curvature() { return unknown; }
 
 double PointMeasures::next_loss() { return unknown; }
 
+double PointMeasures::norm_sq() { return unknown; }
+
+Vector PointMeasures::parameters() {
+  throw std::logic_error("PointMeasures::parameters: the point has no parameters");
+}
+
 Vector PointMeasures::sharpest_direction() {
   throw std::logic_error("PointMeasures::sharpest_direction: the point has no parameters");
 }

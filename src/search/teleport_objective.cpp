@@ -17,6 +17,8 @@ const TeleportObjective& teleport_objective(ObjectiveKind kind) {
       return decrement();
     case ObjectiveKind::sharpness:
       return sharpness();
+    case ObjectiveKind::weight_norm:
+      return weight_norm();
   }
   throw std::logic_error("teleport_objective: no such kind");
 }

@@ -277,6 +277,7 @@ TEST(Kindness, TheSymmetriesThatAreListedCanBeCompared) {
   for (const auto& [problem, symmetry] : {std::pair{"rosenbrock:2", "SO(2N)"},
                                           {"rosenbrock:2", "so(4)"},
                                           {"quadratic:5,10", "O(n)"},
+                                          {"rotated_quadratic:5,10", "O(n)"},
                                           {"factorization", "GL(r)"},
                                           {"booth", "SO(2)"}}) {
     const Finished run =

@@ -7,6 +7,9 @@
 #include "support/golden.hpp"
 #include "support/objectives.hpp"
 #include "symport/core/invalid_argument.hpp"
+#include "symport/optimizers/adagrad.hpp"
+#include "symport/optimizers/gradient_descent.hpp"
+#include "symport/training/train.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -76,6 +79,34 @@ TEST(MatrixFactorization, RandomTargetHasTheRankItWasMadeWith) {
 TEST(Quadratic, DiagonalHasEigenvaluesFromOneToItsCondition) {
   const Vector d = Quadratic::diagonal(5, 16.0).A().diagonal();
   EXPECT_LE(distance(d, Vector{{1.0, 2.0, 4.0, 8.0, 16.0}}), tolerance::rounding);
+}
+
+TEST(Quadratic, RotatedHasTheSameEigenvaluesAndOtherAxes) {
+  const Quadratic diagonal = Quadratic::diagonal(12, 1000.0);
+  const Quadratic rotated = Quadratic::rotated(12, 1000.0, 5);
+  const SymmetricEigen eigen = symmetric_eigen(rotated.A());
+  EXPECT_LE(distance(eigen.values, diagonal.A().diagonal()), tolerance::accumulated);
+  // No eigenvector is an axis.
+  EXPECT_LT(eigen.vectors.cwiseAbs().maxCoeff(), 0.95);
+  EXPECT_EQ(rotated.A(), Quadratic::rotated(12, 1000.0, 5).A());
+  EXPECT_NE(rotated.A(), Quadratic::rotated(12, 1000.0, 6).A());
+}
+
+/// Steps along the gradient do not see a rotation; scaled coordinates do.
+TEST(Quadratic, ARotationIsNothingToGradientDescentAndALotToAdaGrad) {
+  const auto last_loss = [](const Quadratic& quadratic, const Vector& start,
+                            const Optimizer& optimizer, double rate) {
+    Vector w = start;
+    return train(quadratic, optimizer, w, {.max_steps = 30, .learning_rate = rate}).final_loss;
+  };
+  const Quadratic diagonal = Quadratic::diagonal(8, 1000.0);
+  const Quadratic rotated = Quadratic::rotated(8, 1000.0, 5);
+  const Matrix Q = symmetric_eigen(rotated.A()).vectors;  // ascending, as on the diagonal
+  const Vector start = Vector::Ones(8), turned = Q * start;
+  const double plain = last_loss(diagonal, start, GradientDescent{}, 5e-4);
+  EXPECT_NEAR(last_loss(rotated, turned, GradientDescent{}, 5e-4), plain, 1e-9 * plain);
+  EXPECT_GT(last_loss(rotated, turned, AdaGrad{}, 1.0),
+            1e3 * last_loss(diagonal, start, AdaGrad{}, 1.0));
 }
 
 TEST(Rosenbrock, SeveralPairsAreASumOfSinglePairs) {
@@ -162,6 +193,8 @@ TEST(Objectives, RefuseBadInputByField) {
        }},
       {"dimension", [] { Quadratic::diagonal(0, 2.0); }},
       {"condition", [] { Quadratic::diagonal(3, 0.5); }},
+      {"dimension", [] { Quadratic::rotated(0, 2.0, 1); }},
+      {"condition", [] { Quadratic::rotated(3, 0.5, 1); }},
       {"condition", [=] { Quadratic::diagonal(3, infinity); }},
       {"Y", [] { MatrixFactorization(Matrix(0, 3), 1); }},
       {"Y", [=] { MatrixFactorization(Matrix::Constant(2, 2, nan), 1); }},

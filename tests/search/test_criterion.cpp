@@ -217,6 +217,7 @@ TEST(ObjectiveKind, HasAName) {
   EXPECT_EQ(to_string(ObjectiveKind::predicted_decrease), "predicted_decrease");
   EXPECT_EQ(to_string(ObjectiveKind::decrement), "decrement");
   EXPECT_EQ(to_string(ObjectiveKind::sharpness), "sharpness");
+  EXPECT_EQ(to_string(ObjectiveKind::weight_norm), "weight_norm");
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ inline double worth(ObjectiveKind kind, double eta, const PointNumbers& at) {
       return eta * at.grad_sq - 0.5 * eta * eta * at.curvature;
     case ObjectiveKind::decrement:
       return at.grad_sq * at.grad_sq / (2.0 * at.curvature);
-    case ObjectiveKind::sharpness:  // not a function of these
+    case ObjectiveKind::sharpness:  // not functions of these
+    case ObjectiveKind::weight_norm:
       break;
   }
   return 0.0;

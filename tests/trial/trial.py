@@ -30,7 +30,7 @@ ALL = sorted(set(BIJECTIVE + HOMOGENEOUS + ODD + ["sigmoid", "gelu"]))
 FITTING = {"gl": BIJECTIVE, "rescale": HOMOGENEOUS, "linear_gl": ["linear"], "permutation": ALL, "sign_flip": ODD,
            "paper": BIJECTIVE}
 SEARCHES = ["auto", "scan", "ascent", "fixed", "closed", "random", "blind"]
-OBJECTIVES = ["gradient_norm", "predicted_decrease", "decrement", "sharpness"]
+OBJECTIVES = ["gradient_norm", "predicted_decrease", "decrement", "sharpness", "weight_norm"]
 LOSSES = [f"{kind}:{reduction}" for kind in ("half_sum_squares", "mean_squares", "cross_entropy") for reduction in ("sum", "mean")]
 
 

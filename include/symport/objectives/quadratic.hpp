@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+
 #include "symport/objectives/test_function.hpp"
 
 namespace symport {
@@ -13,6 +15,9 @@ class Quadratic final : public TestFunction {
   explicit Quadratic(Matrix A);
   /// Diagonal A with eigenvalues spaced geometrically from 1 to `condition`.
   static Quadratic diagonal(Index dimension, double condition);
+  /// The same eigenvalues with random eigenvectors, uniform on O(n): methods that scale coordinates
+  /// see no axis that is better than another.
+  static Quadratic rotated(Index dimension, double condition, std::uint64_t seed);
 
   const Matrix& A() const { return A_; }
   std::string name() const override { return "quadratic"; }

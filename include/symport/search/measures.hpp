@@ -23,6 +23,8 @@ class Measures : public PointMeasures {
   StepForecast forecast() final;
   double largest_curvature() final;
   double next_loss() final;
+  double norm_sq() final;
+  Vector parameters() final;
   Vector sharpest_direction() final;
   Vector third_derivative(const Vector& v) final;
 

@@ -36,6 +36,11 @@ class PointMeasures {
   /// The loss where the next step really ends: the optimizer's own, or learning_rate * gradient.
   virtual double next_loss();
 
+  /// |w|^2
+  virtual double norm_sq();
+
+  /// w
+  virtual Vector parameters();
   /// A unit eigenvector of the Hessian for lambda_max.
   virtual Vector sharpest_direction();
   /// The third derivative of the loss along v, v and a free index: how v'Hv changes with w.

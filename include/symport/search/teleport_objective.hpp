@@ -41,6 +41,7 @@ enum class ObjectiveKind {
   predicted_decrease,  ///< D = eta J - eta^2 Phi / 2, for a given learning rate
   decrement,           ///< D* = J^2 / (2 Phi), for steps of length J / Phi
   sharpness,           ///< -lambda_max(H): the flattest point, whatever the next step gains
+  weight_norm,         ///< -|w|^2: the smallest weights, which are balanced between the layers
 };
 std::string_view to_string(ObjectiveKind kind);
 

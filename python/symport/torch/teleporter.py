@@ -119,11 +119,12 @@ class Teleporter:
         self.certificates = [Certificate.from_dict(c) for c in state["certificates"]]
 
     def _warn_of_stale_gradients(self, certificate: Certificate) -> None:
-        reason = next((g.reason for g in certificate.groups if NOT_OF_THIS_LOSS in g.reason), "")
-        if reason and not self._warned:
+        # One group alone may be refused by rounding, where its gradients are very small.
+        refused = not certificate.accepted and NOT_OF_THIS_LOSS in certificate.reason
+        if refused and not self._warned:
             self._warned = True
             warnings.warn(
-                f"Teleporter.step() leaves a group alone: {reason}. step() belongs between"
+                f"Teleporter.step() was refused: {certificate.reason}. step() belongs between"
                 " backward() and optimizer.step()",
                 stacklevel=3,
             )

@@ -73,7 +73,9 @@ def main(epochs: int = 2, method: str = "teleport") -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--method", choices=("plain", "teleport", "round-trip"), default="teleport")
     parser.add_argument("--epochs", type=int, default=2)
     arguments = parser.parse_args()

@@ -14,8 +14,6 @@ from torch.nn.parameter import UninitializedTensorMixin
 
 
 def check_model(model: nn.Module) -> None:
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model is a {type(model).__name__}, expected a torch.nn.Module")
     for name, module in model.named_modules():
         if "quantized" in type(module).__module__.split("."):
             raise ValueError(

@@ -7,6 +7,9 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+#: How the reason begins where the model is already where the teleport would go.
+NOTHING_TO_DO = "nothing to do"
+
 
 @dataclass(frozen=True)
 class GroupMove:
@@ -64,7 +67,7 @@ class Certificate:
     next_loss_plain: float | None = None
     next_loss: float | None = None
     #: Undoing the element gives back every bit of every tensor, and the loss is bitwise equal where
-    #: it was evaluated.
+    #: it was evaluated. Also true where there was nothing to do; false where a move was refused.
     bit_exact: bool = False
     groups: list[GroupMove] = field(default_factory=list)
     #: How the optimizer's state was moved: its key -> "exact", "approximate: ..." or "kept".
@@ -86,9 +89,16 @@ class Certificate:
         """The worst condition of an element that moved."""
         return max((g.condition for g in self.groups if g.moved), default=1.0)
 
+    def _verdict(self) -> str:
+        if self.reason.startswith(NOTHING_TO_DO):
+            return self.reason
+        return f"{'accepted' if self.accepted else 'refused'}: {self.reason}"
+
     def _bit_exact(self) -> str:
         if not self.bit_exact:
             return "no"
+        if not self.accepted:
+            return "yes: nothing was moved"
         what = "the scaling of the parameters"
         return f"yes: {what}" + (" and the loss" if self.loss_after is not None else "")
 
@@ -108,8 +118,7 @@ class Certificate:
     def __str__(self) -> str:
         moved = sum(g.moved for g in self.groups)
         lines = [
-            f"teleport ({self.objective}): {'accepted' if self.accepted else 'refused'}: "
-            f"{self.reason}",
+            f"teleport ({self.objective}): {self._verdict()}",
             f"  scope         {self.scope}",
             f"  groups        {moved} of {len(self.groups)} moved"
             + (f", condition up to {self.condition:.3g}" if moved else "")

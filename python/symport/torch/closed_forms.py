@@ -41,12 +41,20 @@ class Work:
         self.state = state
         self.tables = SquareTables(groups, tensors)
         self.copies: dict[str, Tensor] = {}
+        self._dtypes = {name: t.dtype for name, t in tensors.items()}
         dense = {s.tensor for g in groups if g.kind != "scale" for s in g.slots}
         for name in {s.tensor for g in groups for s in g.slots}:
             if name in tensors and name not in self.tables:
                 t = tensors[name].detach()
                 wide = torch.float64 if name in dense and t.device.type == "cpu" else torch.float32
                 self.copies[name] = t.to(torch.promote_types(t.dtype, wide), copy=True)
+
+    def rounding(self, group: Group) -> float:
+        """Of the group's Gram matrices, relative: by their own precision, and by that of the
+        tensors, whose errors enter as squares."""
+        names = [n for n in group.tensors if n in self.copies]
+        own = max(torch.finfo(self.copies[n].dtype).eps for n in names)
+        return max(own, *(torch.finfo(self._dtypes[n]).eps ** 2 for n in names))
 
     def norms(self, group: Group) -> dict[float, Tensor]:
         """Squared norms of the units of a scaling, by charge."""
@@ -100,6 +108,8 @@ Solver = Callable[[Sequence[Group], Work], list[Answer]]
 MAX_SWEEPS = 100
 PROGRESS = 1e-9
 
+ISOMETRY = "isometries do not change a norm"
+
 
 @dataclass
 class Destination:
@@ -152,9 +162,17 @@ def _smallest(
         if batch[0].kind == "scale":
             return [_smallest_scale(work.norms(g), sign, powers_of_two) for g in batch]
         produced, consumed = work.grams(batch)
-        sides = (produced, consumed) if sign > 0 else (consumed, produced)
-        return _geometric_means(*sides, floor)
+        if sign < 0:
+            return _geometric_means(consumed, produced, floor)
+        answers = _geometric_means(produced, consumed, floor)
+        for i, (g, a, c) in enumerate(zip(batch, produced, consumed, strict=True)):
+            if not isinstance(answers[i], str):
+                if id(g) not in unbounded:  # ranks stay along the orbit
+                    unbounded[id(g)] = _no_minimum(g, a, c, work.rounding(g))
+                answers[i] = unbounded[id(g)] or answers[i]
+        return answers
 
+    unbounded: dict[int, str] = {}
     return _sweep(groups, work, solve, sweeps)
 
 
@@ -277,7 +295,8 @@ def _smallest_scale(
         # Staying is never worse than a tie.
         stay = n.sum(0) <= torch.minimum(f[0], f[1])
         return torch.exp2(torch.where(decided & ~stay, exponent, 0.0))
-    return torch.where(decided, t.exp(), 1.0)
+    gains = (n * torch.exp(2 * charges * t)).sum(0) < (1 - PROGRESS) * n.sum(0)
+    return torch.where(decided & gains, t.exp(), 1.0)
 
 
 _LOG2 = 0.6931471805599453
@@ -291,7 +310,8 @@ def _steepest_scale(norms: Mapping[float, Tensor], kappa: float) -> Tensor:
 
 
 def _geometric_means(produced: Tensor, consumed: Tensor, floor: float) -> list[Answer]:
-    """g = S^1/2 with S A S = C for every pair of a stack: S = A^-1/2 (A^1/2 C A^1/2)^1/2 A^-1/2.
+    """g = S^1/2 with S A S = C for every pair of a stack: S = A^-1/2 (A^1/2 C A^1/2)^1/2 A^-1/2;
+    the identity where that gains nothing (PROGRESS) and would only round.
 
     A direction that one side does not have could shrink to 0 on the other: it gets a hundredth of
     the mean instead, so that g stays well conditioned.
@@ -303,11 +323,31 @@ def _geometric_means(produced: Tensor, consumed: Tensor, floor: float) -> list[A
     root, inverse_root = _roots(a, floor, absent=0.01)
     c_root, _ = _roots(c, floor, absent=0.01)
     inner, _ = _roots(root @ c_root @ c_root @ root)
-    g, _ = _roots(inverse_root @ inner @ inverse_root)
+    g, g_inverse = _roots(inverse_root @ inner @ inverse_root)
+    before = _trace(a) + _trace(c)
+    after = _trace(g @ a @ g) + _trace(g_inverse @ c @ g_inverse)
+    gains = after < (1 - PROGRESS) * before
+    g = torch.where(gains[:, None, None], g, eye)
     return [
         m if bool(ok) else "one side of the pair is zero: there is no balanced gauge"
         for m, ok in zip(g, usable, strict=True)
     ]
+
+
+def _trace(matrices: Tensor) -> Tensor:
+    return matrices.diagonal(dim1=-2, dim2=-1).sum(-1)
+
+
+def _no_minimum(group: Group, produced: Tensor, consumed: Tensor, rounding: float) -> str:
+    """Why tr(S A) + tr(S^-1 C) has no smallest value: a side has dependent rows, and what the other
+    has in the missing directions shrinks for ever. Empty where there is one."""
+    for rho, gram in (("g", produced), ("g^-T", consumed)):
+        values = torch.linalg.eigvalsh((gram + gram.mT) / 2)
+        rank = int((values > len(values) * rounding * values[-1]).sum())
+        if rank < group.size:
+            names = " and ".join(dict.fromkeys(s.tensor for s in group.slots if s.rho == rho))
+            return f"rank {rank} of {group.size} in {names}: there is no smallest norm"
+    return ""
 
 
 def _whiten(gram: Tensor, side: int, floor: float) -> Answer:
@@ -335,7 +375,7 @@ def _roots(gram: Tensor, floor: float = 1e-15, absent: float = 1.0) -> tuple[Ten
 
 def _sweep(groups: Sequence[Group], work: Work, solve: Solver, sweeps: int) -> Destination:
     elements: list[Tensor | None] = [None] * len(groups)
-    reasons = ["isometries do not change a norm"] * len(groups)
+    reasons = [ISOMETRY] * len(groups)
     batches = _batches(groups)
     squares = math.inf
     for _ in range(sweeps):

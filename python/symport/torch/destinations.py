@@ -27,6 +27,9 @@ from .usable import optimizer_groups
 #: alternate measures so many chains one by one, an evaluation each.
 MANY = 16
 
+#: Why a group stays that has nothing to gain.
+ALREADY = "already there"
+
 
 @dataclass
 class Search:
@@ -67,7 +70,7 @@ class Search:
             element = destination.elements[k]
             notes[i] = destination.reasons[k]
             if element is not None and torch.equal(element, groups[i].identity()):
-                element, notes[i] = None, "already there"
+                element, notes[i] = None, ALREADY
             elements[i] = element
         return self.agreement.elements(elements), notes
 
@@ -209,7 +212,7 @@ class Search:
         certificate.next_loss = best[0]
         steps = self.options.rehearsal
         verdict = (
-            f"{best[1]} ends at {best[0]:.6g} after "
+            f"the candidate '{best[1]}' has loss {best[0]:.6g} after "
             f"{'the next step' if steps == 1 else f'{steps} steps'}, without a teleport {plain:.6g}"
         )
         if not best[0] < plain:

@@ -17,6 +17,7 @@ from .search import Search
 from .solve import Solution
 from .structure import ProvedFor
 from .symmetries import Group, Symmetries, unwrap
+from .table import OptimizerLike, optimizer_name
 
 _NORMS = ("rsqrt", "_fused_rms_norm", "linalg_vector_norm")
 
@@ -25,7 +26,7 @@ def find_symmetries(
     model: nn.Module,
     example_inputs: Any,
     loss_fn: Callable[..., Tensor] | None = None,
-    optimizer: torch.optim.Optimizer | str | None = None,
+    optimizer: OptimizerLike | None = None,
 ) -> Symmetries:
     """The exact continuous symmetries of a model, each proved on randomised copies.
 
@@ -35,9 +36,10 @@ def find_symmetries(
         samples of the usual shape are enough; the search runs in double precision.
     loss_fn: None: the outputs must stay the same. loss_fn(output), or loss_fn(output, target) with
         the target as last entry of the tuple of inputs: only the loss must.
-    optimizer: for the column of the table that says which groups it feels.
+    optimizer: for the column of the table that says which groups it feels: the optimizer, its
+        class or its name.
 
-    Throws ValueError for models and inputs on which it cannot work, with the reason.
+    Raises ValueError for models and inputs on which it cannot work, with the reason.
     """
     with torch.inference_mode(False), torch.enable_grad():
         return _find(model, example_inputs, loss_fn, optimizer)
@@ -47,8 +49,9 @@ def _find(
     model: nn.Module,
     example_inputs: Any,
     loss_fn: Callable[..., Tensor] | None,
-    optimizer: torch.optim.Optimizer | str | None,
+    optimizer: OptimizerLike | None,
 ) -> Symmetries:
+    optimizer_name(optimizer)  # raises for names that are not known
     plain = unwrap(model)
     versions, probe, operations, outputs = _start(plain, example_inputs, loss_fn)
     forbidden = frozen_parameters(plain)
@@ -66,7 +69,7 @@ def prove(
     groups: Sequence[Group],
     example_inputs: Any,
     loss_fn: Callable[..., Tensor] | None = None,
-    optimizer: torch.optim.Optimizer | str | None = None,
+    optimizer: OptimizerLike | None = None,
 ) -> Symmetries:
     """Those of the groups that are symmetries of the model, proved as by `find_symmetries`; the
     others are in `refused`."""
@@ -100,7 +103,7 @@ def _finish(
     model: nn.Module,
     search: Search,
     versions: dict[str, int],
-    optimizer: torch.optim.Optimizer | str | None,
+    optimizer: OptimizerLike | None,
 ) -> Symmetries:
     drift = search.finite()
     search.modes()

@@ -18,8 +18,9 @@ from .teleporter import Teleporter
 class RoundTripCallback(TrainerCallback):
     """Makes every optimizer step a round trip: ``Trainer(..., callbacks=[RoundTripCallback()])``.
 
-    The options are those of `RoundTrip`. The trainer has clipped the gradients before; its state is
-    saved in each checkpoint as round_trip.pt.
+    The options are those of `RoundTrip`, and so are the learning rates: with AdamW try 0.005 first.
+    The trainer has clipped the gradients before; the state of the round trip is saved in each
+    checkpoint as round_trip.pt.
     """
 
     def __init__(self, **options: Any):

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from . import usable
+from . import closed_forms, usable
 from .action import condition, is_power_of_two
 from .agreement import Agreement
-from .certificate import Certificate, GroupMove
-from .destinations import Search
+from .certificate import NOTHING_TO_DO, Certificate, GroupMove
+from .destinations import ALREADY, Search
 from .loss import Loss
 from .movables import Elements, Movables
 from .options import Options
@@ -25,6 +25,10 @@ from .snapshot import Snapshot
 from .squares import squares_of
 from .symmetries import Symmetries
 from .transport import Refused
+
+
+class NothingToDo(Refused):
+    """The model is where the teleport would go: no bit changes."""
 
 
 class Jump:
@@ -76,7 +80,8 @@ class Jump:
             elements, notes = search.choose()
             certificate.groups = self._moves(elements, notes, residuals)
             if all(e is None for e in elements):
-                raise Refused(_nothing(notes))
+                already = set(notes) <= {ALREADY, closed_forms.ISOMETRY} and ALREADY in notes
+                raise NothingToDo(ALREADY) if already else Refused(_nothing(notes))
             if gradients is not None and gradient == "closure":
                 gradients = self.movables.moved_gradients(gradients, elements)
             self.movables.move(elements)
@@ -95,8 +100,9 @@ class Jump:
         except Refused as refused:
             if undo is not None:
                 undo.restore()
-            certificate.reason = str(refused)
-            certificate.bit_exact = False
+            nothing = isinstance(refused, NothingToDo)
+            certificate.reason = f"{NOTHING_TO_DO}: {refused}" if nothing else str(refused)
+            certificate.bit_exact = nothing
             certificate.squared_norm_after = certificate.squared_norm_before
             certificate.grad_sq_after = certificate.grad_sq_before
             certificate.groups = [replace(g, moved=False) for g in certificate.groups]

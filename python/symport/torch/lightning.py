@@ -17,8 +17,9 @@ class RoundTripCallback(Callback):
     """Makes every optimizer step a round trip: ``Trainer(callbacks=[RoundTripCallback()])``.
 
     For modules with automatic optimization and one optimizer; with manual optimization call
-    ``RoundTrip.step()`` yourself. The options are those of `RoundTrip`. Lightning clips gradients
-    after this callback, so that the limit applies to the round trip's direction.
+    ``RoundTrip.step()`` yourself. The options are those of `RoundTrip`, and so are the learning
+    rates: with AdamW try 0.005 first. Lightning clips gradients after this callback, so that the
+    limit applies to the round trip's direction.
     """
 
     def __init__(self, **options: Any):

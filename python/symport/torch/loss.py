@@ -43,7 +43,7 @@ class Loss:
         return self._gradient(needed=False)[0]
 
     def check_repeatable(self, first: float, tolerance: float) -> None:
-        """Throws ValueError if the closure does not give `first`, its last value, again.
+        """Raises ValueError if the closure does not give `first`, its last value, again.
 
         The same data and parameters give the same bits, or on a GPU a few units more or less in
         each sum: the loss of other data cannot be told from that of moved parameters. Passes with

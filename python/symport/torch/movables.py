@@ -37,9 +37,18 @@ class Movables:
     def __init__(
         self, symmetries: Symmetries, optimizer: Optimizer | None, model: nn.Module | None = None
     ) -> None:
+        if not isinstance(symmetries, Symmetries):
+            raise TypeError(
+                f"symmetries: found {type(symmetries).__name__}, expected Symmetries, as"
+                " find_symmetries(model, inputs) returns them"
+            )
         if optimizer is not None:
             check_optimizer(optimizer)
-        self.model = unwrap(symmetries.model if model is None else model)
+        self.model = unwrap(symmetries.model)
+        if model is not None and unwrap(model) is not self.model:
+            raise ValueError(
+                "symmetries belong to another model object: call find_symmetries for this one"
+            )
         self.symmetries = symmetries
         self.groups: Sequence[Group] = symmetries.groups
         self.optimizer = optimizer

@@ -41,8 +41,9 @@ class RoundTrip:
     them with the reason.
 
     The loss must be a mean over the batch (reduction="sum" makes steps longer by the number of
-    samples). The learning rate has no unit then: start at 0.3 with SGD, 0.03 with momentum, and
-    where you were with Adam.
+    samples), and inputs should be standardised. The learning rate has no unit then: start at 0.3
+    with SGD, at 0.01 to 0.03 with momentum, and at 0.005 with Adam and AdamW (0.002 to 0.01: three
+    to ten times the usual rate).
 
     damping: how much of the mean eigenvalue is added to all; 1 is nearer to plain gradients.
     kernel: "batch" is A of the rows of this step; "average" a running mean over steps, which sees
@@ -139,7 +140,7 @@ class RoundTrip:
     def step(self) -> None:
         """Rewrites the gradients of all layers that took part in backward() since the last step.
 
-        Throws RuntimeError, and changes nothing, after optimizer.step() has used these gradients.
+        Raises RuntimeError, and changes nothing, after optimizer.step() has used these gradients.
         """
         if not self._handles and self._layers:
             raise RuntimeError("step() after remove(): make a new RoundTrip(model)")
@@ -168,8 +169,8 @@ class RoundTrip:
             if all(k is None for k in kernels) and not pairs and not done:
                 raise RuntimeError(
                     "step() found gradients but no inputs that they come from: call it once for "
-                    "each optimizer.step(), and make RoundTrip(model) before the first forward "
-                    "pass of a compiled model"
+                    "each backward(), and make RoundTrip(model) before the forward pass (of a "
+                    "compiled model: before its first one)"
                 )
             self._skipped = {name: why for name, why in done.items() if why}
             self._chosen.clear()
@@ -189,9 +190,9 @@ class RoundTrip:
         self._steps += 1
 
     def _check_order(self) -> None:
-        """Throws if a weight was written between its backward() and this step."""
+        """Raises if a weight was written between its backward() and this step."""
         stepped = [
-            layer.name
+            f"layer {layer.name!r}: its weight"
             for layer in self._layers
             if layer.weight.grad is not None
             and (layer.uses or layer.fused is not None)
@@ -205,7 +206,7 @@ class RoundTrip:
                     stepped.append(name)
         if stepped:
             raise RuntimeError(
-                f"{stepped[0]}: it has changed since backward(): call step() after backward() and"
+                f"{stepped[0]} changed since backward(): call step() after backward() and"
                 " before optimizer.step(), which has used the plain gradients now"
             )
 
@@ -217,9 +218,9 @@ class RoundTrip:
                 self._used[name] = (weakref.ref(parameter.grad), parameter.grad._version)
 
     def _named(self) -> list[tuple[str, nn.Parameter]]:
-        layers = [(layer.name, layer.weight) for layer in self._layers]
+        layers = [(f"layer {layer.name!r}: its weight", layer.weight) for layer in self._layers]
         return layers + [
-            (f"{pair.name}, {which}", factor)
+            (f"pair {pair.name!r}: its factor {which}", factor)
             for pair in self._pairs
             for which, factor in (("A", pair.A), ("B", pair.B))
         ]

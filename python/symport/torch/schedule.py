@@ -20,7 +20,7 @@ _RANGE = re.compile(r"(\d+)(?:\.\.(\d+)(?::(\d+))?)?")
 
 
 def due_at(schedule: Schedule) -> Callable[[int], bool]:
-    """The schedule as a function of the step; throws ValueError for what is none."""
+    """The schedule as a function of the step; raises ValueError for what is none."""
     if isinstance(schedule, str):
         return _parsed(schedule)
     if isinstance(schedule, int) and not isinstance(schedule, bool):

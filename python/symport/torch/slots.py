@@ -83,7 +83,7 @@ class Slot:
 
 
 def check_slot(slot: Slot, kind: str, size: int, shape: tuple[int, ...]) -> None:
-    """Throws ValueError if the slot does not fit its group or its tensor."""
+    """Raises ValueError if the slot does not fit its group or its tensor."""
     name = f"slot on {slot.tensor!r}"
     if not 0 <= slot.axis < len(shape):
         raise ValueError(f"{name}: axis {slot.axis} of a tensor with {len(shape)} axes")
@@ -106,7 +106,7 @@ def check_slot(slot: Slot, kind: str, size: int, shape: tuple[int, ...]) -> None
 
 
 def check_element(kind: str, size: int, element: Tensor) -> None:
-    """Throws ValueError if the tensor is not an element of the group."""
+    """Raises ValueError if the tensor is not an element of the group."""
     shape = (size, size) if kind in ("gl", "orthogonal") else (size,)
     if tuple(element.shape) != shape:
         raise ValueError(

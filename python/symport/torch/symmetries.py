@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from .slots import KINDS, STATES, Representation, Slot, check_element, check_slot, transformed
 from .structure import ProvedFor, wrong_mode
-from .table import format_table
+from .table import OptimizerLike, format_table, optimizer_name
 
 FILE_VERSION = 1
 
@@ -126,6 +126,8 @@ class Refusal:
 
 def unwrap(model: nn.Module) -> nn.Module:
     """The user's own module inside torch.compile and DistributedDataParallel."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model: found {type(model).__name__}, expected a torch.nn.Module")
     while True:
         if hasattr(model, "_orig_mod"):
             model = model._orig_mod
@@ -152,7 +154,7 @@ class Symmetries:
         model: nn.Module,
         groups: Iterable[Group],
         refused: Iterable[Refusal] = (),
-        optimizer: torch.optim.Optimizer | str | None = None,
+        optimizer: OptimizerLike | None = None,
         drift: float | None = None,
         proved_for: ProvedFor | None = None,
         file: str = "",
@@ -160,6 +162,7 @@ class Symmetries:
         self.model = model
         self.groups: list[Group] = list(groups)
         self.refused: list[Refusal] = list(refused)
+        optimizer_name(optimizer)  # raises for names that are not known
         self.optimizer = optimizer
         self.drift = drift
         self.proved_for = proved_for
@@ -196,7 +199,7 @@ class Symmetries:
         return named
 
     def check_model(self, model: nn.Module | None = None) -> None:
-        """Throws ValueError if the model is no longer the one that the groups are proved for."""
+        """Raises ValueError if the model is no longer the one that the groups are proved for."""
         if self.proved_for is None:
             return
         change = self.proved_for.change(unwrap(self.model if model is None else model))
@@ -254,7 +257,7 @@ class Symmetries:
     def act(self, element: Sequence[Tensor]) -> None:
         """Moves the model's parameters and buffers in place; their memory stays where it is.
 
-        Throws ValueError, and changes nothing, if a group is proved for another model, or holds in
+        Raises ValueError, and changes nothing, if a group is proved for another model, or holds in
         the other mode only.
         """
         self._check(element)
@@ -313,10 +316,10 @@ class Symmetries:
         path: str | os.PathLike[str],
         model: nn.Module,
         example_inputs: Any = None,
-        optimizer: torch.optim.Optimizer | str | None = None,
+        optimizer: OptimizerLike | None = None,
         loss_fn: Callable[..., Tensor] | None = None,
     ) -> Symmetries:
-        """Reads a gauge file; throws ValueError if it does not fit the model.
+        """Reads a gauge file; raises ValueError if it does not fit the model.
 
         example_inputs, loss_fn: as for `find_symmetries`. The groups are proved with them for this
         model, and those that are none of its symmetries are refused. Without them they are taken as

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # An optimizer that is equivariant under a group takes the same steps after a teleport: it does
 # not feel the group. Signs and permutations are felt by none of them.
-_FEELS_SCALE_AND_GL = ("SGD", "Muon", "Shampoo", "SOAP")
+_FEELS_SCALE_AND_GL = ("SGD", "ASGD", "LBFGS", "Muon", "Shampoo", "SOAP")
 _FEELS_ORTHOGONAL_TOO = (
     "Adam",
     "AdamW",
@@ -24,21 +24,34 @@ _FEELS_ORTHOGONAL_TOO = (
     "Adagrad",
     "Adadelta",
     "Adafactor",
-    "Rprop",
     "Lion",
     "Sophia",
     "SparseAdam",
 )
+_FEELS_NO_SCALE = ("Rprop",)
 _FEELS_NOTHING = ("KFAC", "NaturalGradient", "Newton")
+_KNOWN = (*_FEELS_SCALE_AND_GL, *_FEELS_ORTHOGONAL_TOO, *_FEELS_NO_SCALE, *_FEELS_NOTHING)
+
+#: An optimizer, its class, or the name of its class.
+OptimizerLike = torch.optim.Optimizer | type[torch.optim.Optimizer] | str
 
 
-def optimizer_name(optimizer: torch.optim.Optimizer | str | None) -> str | None:
-    if optimizer is None or isinstance(optimizer, str):
-        return optimizer
-    return type(optimizer).__name__
+def optimizer_name(optimizer: OptimizerLike | None) -> str | None:
+    """The name of its class. Raises ValueError for a text that names no known optimizer."""
+    if isinstance(optimizer, str):
+        for name in _KNOWN:
+            if name.lower() == optimizer.lower():
+                return name
+        raise ValueError(
+            f"optimizer: {optimizer!r}; expected the optimizer, its class, or one of the names "
+            + ", ".join(_KNOWN)
+        )
+    if optimizer is None:
+        return None
+    return (optimizer if isinstance(optimizer, type) else type(optimizer)).__name__
 
 
-def feels(kind: str, optimizer: torch.optim.Optimizer | str | None) -> str:
+def feels(kind: str, optimizer: OptimizerLike | None) -> str:
     """Whether the optimizer's path changes by a teleport along a group of this kind: "yes", "no",
     or "?" for an optimizer that is not known."""
     if kind in ("sign", "permutation"):
@@ -48,6 +61,8 @@ def feels(kind: str, optimizer: torch.optim.Optimizer | str | None) -> str:
         return "no"
     if name in _FEELS_SCALE_AND_GL:
         return "no" if kind == "orthogonal" else "yes"
+    if name in _FEELS_NO_SCALE:
+        return "no" if kind == "scale" else "yes"
     if name in _FEELS_ORTHOGONAL_TOO:
         return "yes"
     return "?"
@@ -72,7 +87,7 @@ def _merged(groups: Sequence[Group]) -> list[tuple[Group, int, float]]:
 def format_table(
     groups: Sequence[Group],
     refused: Sequence[Refusal],
-    optimizer: torch.optim.Optimizer | str | None,
+    optimizer: OptimizerLike | None,
     *,
     proved: bool = True,
 ) -> str:
@@ -97,4 +112,7 @@ def format_table(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         for row in rows
     ]
+    if any(feels(group.kind, optimizer) == "?" for group in groups):
+        unknown = f"Symport does not know {name}" if name else "pass optimizer= to know"
+        lines.append(f"feels ?: {unknown}")
     return "\n".join(line.rstrip() for line in lines)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from .movables import check_optimizer
 from .options import OptionArguments, Options
 from .schedule import Schedule, due_at
 from .symmetries import Symmetries
+from .usable import NOT_OF_THIS_LOSS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,10 +63,20 @@ class Teleporter:
         self.certificates: list[Certificate] = []
         self._optimizer = optimizer
         self._due = due_at(schedule)
+        self._schedule = getattr(schedule, "__name__", None) or repr(schedule)
+        self._warned = False
         self._closure = closure
         self._scaler = scaler
         self._step = 0
         self._jump = Jump(symmetries, optimizer, chosen, Agreement(process_group))
+
+    def __repr__(self) -> str:
+        moved = sum(c.accepted for c in self.certificates)
+        return (
+            f"Teleporter({len(self._jump.movables.groups)} groups, schedule {self._schedule},"
+            f" {self._jump.options.objective}; {self._step} steps, {moved}"
+            f" teleport{'' if moved == 1 else 's'})"
+        )
 
     def also(self, *copies: nn.Module | Mapping[str, Tensor]) -> Teleporter:
         """Move copies of the weights along (EMA, SWA, slow weights): modules or tensors by name."""
@@ -92,6 +104,7 @@ class Teleporter:
         certificate = self._jump.run(closure, "standing", turn=len(self.certificates))
         certificate.step = step
         self.certificates.append(certificate)
+        self._warn_of_stale_gradients(certificate)
         return certificate
 
     def state_dict(self) -> dict[str, Any]:
@@ -104,6 +117,17 @@ class Teleporter:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self._step = int(state["step"])
         self.certificates = [Certificate.from_dict(c) for c in state["certificates"]]
+
+    def _warn_of_stale_gradients(self, certificate: Certificate) -> None:
+        # One group alone may be refused by rounding, where its gradients are very small.
+        refused = not certificate.accepted and NOT_OF_THIS_LOSS in certificate.reason
+        if refused and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"Teleporter.step() was refused: {certificate.reason}. step() belongs between"
+                " backward() and optimizer.step()",
+                stacklevel=3,
+            )
 
     def _unscale(self) -> None:
         if self._scaler.is_enabled():

@@ -23,6 +23,8 @@ RESIDUAL_LIMITS = {
     torch.float16: 0.1,
 }
 
+NOT_OF_THIS_LOSS = "not a symmetry of this loss"
+
 
 def optimizer_groups(movables: Movables) -> dict[str, dict[str, Any]] | None:
     """The optimizer's parameter group of every parameter; None without an optimizer."""
@@ -52,7 +54,7 @@ def reasons(
         limit = max(RESIDUAL_LIMITS[movables.tensors[s.tensor].dtype] for s in group.slots)
         if not reason and residual is not None and not residual <= limit:
             reason = (
-                f"not a symmetry of this loss: Noether residual {residual:.1e} "
+                f"{NOT_OF_THIS_LOSS}: Noether residual {residual:.1e} "
                 "(a penalty on the weights in the loss, or gradients of another point?)"
             )
         if not reason and any(_clash(group, other) for other in taken):

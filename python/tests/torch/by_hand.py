@@ -45,15 +45,18 @@ def signs(producer: str, consumer: str, n: int, *, bias: bool = True) -> Group:
 def network(
     kind: str, *, bias: bool = True, dtype: torch.dtype = torch.float64, seed: int = 0
 ) -> tuple[nn.Module, Symmetries, Callable[[], Tensor]]:
-    """5-7-6-3 with two groups of the given kind, and the loss of a fixed batch."""
+    """5-7-6-3 with two groups of the given kind, and the loss of a fixed batch; for GL 5-3-3-3,
+    whose groups have a smallest norm."""
     torch.manual_seed(seed)
+    n, m = (3, 3) if kind == "gl" else (7, 6)
+    layers = (("0", "2", n), ("2", "4", m))
     activation = {"scale": nn.ReLU, "gl": nn.Identity, "orthogonal": nn.Identity}.get(kind, nn.Tanh)
     model = nn.Sequential(
-        nn.Linear(5, 7, bias=bias),
+        nn.Linear(5, n, bias=bias),
         activation(),
-        nn.Linear(7, 6, bias=bias),
+        nn.Linear(n, m, bias=bias),
         activation(),
-        nn.Linear(6, 3, bias=bias),
+        nn.Linear(m, 3, bias=bias),
     ).to(dtype)
     with torch.no_grad():  # far from balanced, and no bias is zero
         model[0].weight.mul_(3)
@@ -61,9 +64,9 @@ def network(
             p.add_(0.05 * torch.randn_like(p))
     make = {"scale": scaling, "sign": signs, "permutation": permutation}.get(kind)
     if make is None:
-        groups = [matrices(a, b, n, bias=bias, kind=kind) for a, b, n in _LAYERS]
+        groups = [matrices(a, b, n, bias=bias, kind=kind) for a, b, n in layers]
     else:
-        groups = [make(a, b, n, bias=bias) for a, b, n in _LAYERS]
+        groups = [make(a, b, n, bias=bias) for a, b, n in layers]
     x = torch.randn(40, 5, dtype=torch.float64).to(dtype)
     y = torch.randn(40, 3, dtype=torch.float64).to(dtype)
 
@@ -71,9 +74,6 @@ def network(
         return nn.functional.mse_loss(model(x), y)
 
     return model, Symmetries(model, groups), closure
-
-
-_LAYERS = (("0", "2", 7), ("2", "4", 6))
 
 
 def train(model: nn.Module, closure: Callable[[], Tensor], optimizer, steps: int) -> None:

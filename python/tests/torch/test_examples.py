@@ -42,6 +42,7 @@ def test_resnet_keeps_every_bit_and_decreases_faster(capsys) -> None:
     assert loss < plain / 10
 
 
+@pytest.mark.filterwarnings("error:Teleporter.step")
 def test_gpt_does_not_depend_on_its_initial_gauge() -> None:
     gpt = example("gpt")
     plain = [gpt.main(gauge=g, method="plain") for g in (1.0, 4.0)]

@@ -120,8 +120,13 @@ def test_a_lazy_layer():
 
 
 def test_something_else_than_a_module():
-    with pytest.raises(TypeError, match="expected a torch.nn.Module"):
+    with pytest.raises(TypeError, match="^model: found function, expected a torch.nn.Module"):
         find_symmetries(lambda x: x, torch.randn(2, 3))
+
+
+def test_the_name_of_an_unknown_optimizer():
+    with pytest.raises(ValueError, match="optimizer: 'adamx'; expected"):
+        find_symmetries(MLP(3, 4, 2), torch.randn(2, 3), optimizer="adamx")
 
 
 def test_a_hook_that_writes_to_the_original():

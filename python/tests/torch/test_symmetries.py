@@ -275,6 +275,24 @@ def test_which_optimizer_feels_which_group():
     assert [feels(k, adam) for k in ("scale", "gl", "orthogonal")] == ["yes"] * 3
     assert feels("permutation", adam) == "no"
     assert feels("gl", None) == "?"
+    for name in ("SGD", "ASGD", "LBFGS", "Adam", "AdamW", "Rprop"):
+        known = getattr(torch.optim, name)
+        assert feels("gl", known) == feels("gl", name) == feels("gl", name.lower()) == "yes"
+    assert feels("scale", "Rprop") == "no"  # test_equivariance.py
+    with pytest.raises(ValueError, match="optimizer: 'adamx'; expected .* AdamW"):
+        Symmetries(model, [rescaling()], optimizer="adamx")
+
+
+def test_the_table_explains_its_question_marks():
+    class Own(torch.optim.SGD):
+        pass
+
+    model = mlp()
+    text = str(Symmetries(model, [rescaling()]))
+    assert text.splitlines()[-1] == "feels ?: pass optimizer= to know"
+    text = str(Symmetries(model, [rescaling()], optimizer=Own))
+    assert text.splitlines()[-1] == "feels ?: Symport does not know Own"
+    assert "?" not in str(Symmetries(model, [rescaling()], optimizer=torch.optim.SGD))
 
 
 def test_the_table_names_groups_and_refusals():

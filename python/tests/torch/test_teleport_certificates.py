@@ -304,3 +304,36 @@ def test_bad_arguments_say_what_is_wrong() -> None:
     ):
         with pytest.raises(TypeError, match=r"optimizer: 'adam'; expected .*Adam\(model"):
             move()
+
+
+def test_arguments_of_another_kind_are_named() -> None:
+    model, symmetries, closure = network("scale")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for move in (
+        lambda: teleport(nn.Linear, closure),
+        lambda: teleport(nn.Linear, closure, symmetries=symmetries),
+        lambda: balance(nn.Linear, symmetries=symmetries),
+        lambda: balance(nn.Linear, torch.randn(2, 5)),
+    ):
+        with pytest.raises(TypeError, match=r"^model: found type, expected a torch.nn.Module"):
+            move()
+    for move in (
+        lambda: Teleporter(model, optimizer),
+        lambda: balance(model, symmetries=model),
+        lambda: teleport(model, closure, symmetries=model),
+    ):
+        with pytest.raises(TypeError, match=r"^symmetries: found Sequential, expected Symmetries"):
+            move()
+
+
+def test_symmetries_of_another_model_are_refused() -> None:
+    _, symmetries, _ = network("scale")
+    model, _, closure = network("scale", seed=1)
+    before = bits(model)
+    for move in (
+        lambda: teleport(model, closure, symmetries=symmetries),
+        lambda: balance(model, symmetries=symmetries),
+    ):
+        with pytest.raises(ValueError, match="symmetries belong to another model object"):
+            move()
+    assert same_bits(before, bits(model))

@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 import torch
-from by_hand import matrices, network, scaling, train
+from by_hand import bits, matrices, network, same_bits, scaling, train
 from torch import nn
 
 from symport.torch import Group, Slot, Symmetries, balance, teleport
@@ -39,6 +39,46 @@ def test_balance_is_the_smallest_norm_on_the_orbit(kind: str) -> None:
         symmetries.act(element)
         assert squared_norm(model) > best * (1 - 1e-6)
         symmetries.act(symmetries.inverse(element))
+
+
+@pytest.mark.parametrize("widths", [(20, 8, 3), (3, 8, 20), (9, 5, 4, 8)])
+def test_pairs_without_a_smallest_norm_stay(widths) -> None:
+    """Directions that one side lacks could shrink for ever on the other."""
+    torch.manual_seed(0)
+    layers = [nn.Linear(a, b, bias=False) for a, b in itertools.pairwise(widths)]
+    model = nn.Sequential(*layers)
+    groups = [matrices(str(i), str(i + 1), n, bias=False) for i, n in enumerate(widths[1:-1])]
+    before = bits(model)
+    certificate = balance(model, symmetries=Symmetries(model, groups))
+    ranks = {8: "rank 3 of 8", 5: "rank 4 of 5"}[widths[1]]
+    assert f"{ranks} in" in certificate.groups[0].reason
+    assert "there is no smallest norm" in certificate.groups[0].reason
+    assert [g.moved for g in certificate.groups] == [False, True][: len(groups)]  # 5-4-8 has one
+    assert same_bits(before, bits(model)) == (len(groups) == 1)
+
+
+def test_dependent_rows_of_float_weights_are_noticed_in_spite_of_their_rounding() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(20, 8, bias=False), nn.Linear(8, 9, bias=False))
+    with torch.no_grad():
+        model[0].weight.copy_(torch.randn(8, 7) @ torch.randn(7, 20))
+    certificate = balance(model, symmetries=Symmetries(model, [matrices("0", "1", 8, bias=False)]))
+    assert not certificate.accepted and "rank 7 of 8 in 0.weight" in certificate.reason
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_balanced_model_keeps_every_bit(kind: str, dtype: torch.dtype) -> None:
+    model, symmetries, _ = network(kind, dtype=dtype)
+    assert balance(model, symmetries=symmetries, powers_of_two=False).accepted
+    before = bits(model)
+    certificate = balance(model, symmetries=symmetries, powers_of_two=False)
+    assert same_bits(before, bits(model))
+    assert not certificate.accepted and certificate.bit_exact
+    assert certificate.reason == "nothing to do: already there"
+    text = str(certificate)
+    assert text.startswith("teleport (balance): nothing to do: already there")
+    assert "bit-exact     yes: nothing was moved" in text and "refused" not in text
 
 
 def test_balance_with_powers_of_two_has_no_better_neighbour() -> None:
@@ -195,6 +235,11 @@ def test_decrease_rehearses_as_many_steps_as_asked() -> None:
         objective="decrease",
         rehearsal=4,
     )
+    verdict = (
+        f"has loss {certificate.next_loss:.6g} after 4 steps, without a teleport "
+        f"{certificate.next_loss_plain:.6g}"
+    )
+    assert "the candidate '" in certificate.reason and certificate.reason.endswith(verdict)
     train(model, closure, optimizer, 4)
     expected = certificate.next_loss if certificate.accepted else certificate.next_loss_plain
     assert closure().item() == pytest.approx(expected, rel=1e-12)

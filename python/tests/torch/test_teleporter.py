@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 
 import pytest
 import torch
@@ -372,11 +373,11 @@ def test_a_closure_with_its_own_backward_works_and_leaves_the_gradients() -> Non
 def test_tied_parameters_are_moved_once() -> None:
     torch.manual_seed(0)
     model = nn.Module()
-    model.a = nn.Linear(4, 6, bias=False)
-    model.b = nn.Linear(6, 4, bias=False)
+    model.a = nn.Linear(6, 4, bias=False)
+    model.b = nn.Linear(4, 6, bias=False)
     model.same = model.a
     model.double()
-    symmetries = Symmetries(model, [matrices("same", "b", 6, bias=False)])
+    symmetries = Symmetries(model, [matrices("same", "b", 4, bias=False)])
     product = (model.b.weight @ model.a.weight).detach()
     optimizer = torch.optim.AdamW(model.parameters())
     (model.b.weight @ model.a.weight).square().sum().backward()
@@ -445,3 +446,30 @@ def test_weights_that_are_not_finite_are_refused() -> None:
         model[0].weight[0, 0] = float("nan")
     certificate = balance(model, symmetries=symmetries)
     assert not certificate.accepted and certificate.reason == "a parameter is not finite"
+
+
+def test_a_step_after_the_optimizers_is_told_once() -> None:
+    model, symmetries, closure = network("scale")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    teleporter = Teleporter(symmetries, optimizer, 1)
+
+    def late() -> None:
+        optimizer.zero_grad()
+        closure().backward()
+        optimizer.step()
+        teleporter.step()
+
+    with pytest.warns(UserWarning, match=r"between backward\(\) and optimizer.step\(\)"):
+        late()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        late()
+
+
+def test_its_text_says_what_it_did() -> None:
+    model, symmetries, closure = network("scale")
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    teleporter = Teleporter(symmetries, optimizer, 4)
+    loop(model, closure, optimizer, teleporter, 5)
+    assert repr(teleporter) == "Teleporter(2 groups, schedule 4, balance; 5 steps, 1 teleport)"
+    assert "schedule <lambda>," in repr(Teleporter(symmetries, optimizer, lambda t: t == 3))

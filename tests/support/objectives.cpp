@@ -24,7 +24,6 @@ std::vector<ObjectiveRow> objective_table() {
       test_function_row("booth", Booth()),
       test_function_row("quadratic dense", dense_quadratic(5)),
       test_function_row("quadratic diagonal", Quadratic::diagonal(6, 100.0)),
-      test_function_row("quadratic rotated", Quadratic::rotated(6, 100.0, 3)),
       test_function_row("quadratic of one variable", Quadratic::diagonal(1, 3.0)),
       test_function_row("factorization 4x3 rank 2", full_rank_factorization(4, 3, 2)),
       test_function_row("factorization 2x5 rank 3", full_rank_factorization(2, 5, 3)),

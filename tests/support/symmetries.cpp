@@ -56,7 +56,6 @@ std::shared_ptr<const Objective> positive_objective(Index n) {
 std::vector<SymmetryRow> symmetry_table() {
   const auto dense = dense_quadratic(5);
   const auto diagonal = Quadratic::diagonal(4, 100.0);
-  const auto rotated = Quadratic::rotated(4, 100.0, 3);
   const auto wide = full_rank_factorization(3, 4, 2);
   const auto tall = full_rank_factorization(5, 2, 3);
   const auto vector = full_rank_factorization(3, 3, 1);
@@ -70,7 +69,6 @@ std::vector<SymmetryRow> symmetry_table() {
       {"user", std::make_shared<const RotationSymmetry>(user_rotation()), user_objective()},
       symmetry_row("O of a dense quadratic", OrthogonalSymmetry(dense), dense),
       symmetry_row("O of a diagonal quadratic", OrthogonalSymmetry(diagonal), diagonal),
-      symmetry_row("O of a rotated quadratic", OrthogonalSymmetry(rotated), rotated),
       symmetry_row("O of two variables", OrthogonalSymmetry(Quadratic::diagonal(2, 9.0)),
                    Quadratic::diagonal(2, 9.0)),
       symmetry_row("GL of a wide pair", FactorPairSymmetry(wide), wide),

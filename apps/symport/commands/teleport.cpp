@@ -108,7 +108,8 @@ int run_teleport(const Arguments& arguments) {
   json["search"] = result.spec.how.how.search;
   json["precision"] = to_string(*result.spec.precision);
   json["note"] =
-      "compare loss_before with the loss that your own program computes for the samples on which it "
+      "compare loss_before with the loss that your own program computes for the samples on which "
+      "it "
       "is kept (scope): where they differ, activation or loss are not those of your network";
   if (result.check) json["check"] = check_json(*result.check, *result.spec.check);
   print(json_text(json));

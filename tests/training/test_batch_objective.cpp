@@ -7,6 +7,7 @@
 
 #include "support/networks.hpp"
 #include "support/numbers.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/newton.hpp"

@@ -22,7 +22,7 @@ struct Part {
   std::string_view name;
   void (*run)(Bench&);
 };
-constexpr std::array<Part, 13> parts{{{"sgd", bench_sgd},
+constexpr std::array<Part, 14> parts{{{"sgd", bench_sgd},
                                       {"optimizers", bench_optimizers},
                                       {"ascent", bench_ascent},
                                       {"teleport", bench_teleport},
@@ -34,6 +34,7 @@ constexpr std::array<Part, 13> parts{{{"sgd", bench_sgd},
                                       {"rosenbrock", bench_rosenbrock},
                                       {"round-trips", bench_round_trips},
                                       {"baselines", bench_baselines},
+                                      {"full-batches", bench_full_batches},
                                       {"growth", bench_growth}}};
 
 /// The programs of benchmarks/frameworks, run by the Python of build/venv.

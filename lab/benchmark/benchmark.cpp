@@ -189,7 +189,8 @@ class Runner {
                             .budget = options_.budget_of(problem),
                             .threshold = start.minimum + finished * (start.start - start.minimum),
                             .spread = options_.spread,
-                            .stop_at_target = true},
+                            .stop_at_target = true,
+                            .clock = RunClock::processor},
                            data_, [&](const compare::Cost&) { return watch_.keep_going(); });
     if (!watch_.keep_going()) return std::nullopt;
     ++done_;

@@ -102,7 +102,7 @@ const OptionTable<BenchmarkOptions>& benchmark_options() {
               "the best loss known"},
              &S::tolerance, as_tolerance()),
          row({"confidence", "P", "of the intervals"}, &S::confidence, compare::as_confidence()),
-         row({"jobs", "N", "runs at the same time; 1 for seconds that nothing disturbs"}, &S::jobs,
+         row({"jobs", "N", "runs at the same time; with 1 none slows another down"}, &S::jobs,
              as_whole(1, 1024))
              .in_role(Role::execution)});
     rows.add(

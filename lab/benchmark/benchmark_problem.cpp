@@ -16,7 +16,7 @@ using compare::Budget;
 
 constexpr Budget function_budget{Budget::Unit::evaluations, 2000.0};
 constexpr Budget network_budget{Budget::Unit::evaluations, 500.0};
-constexpr Budget minibatch_budget{Budget::Unit::evaluations, 2000.0};
+constexpr Budget minibatch_budget{Budget::Unit::evaluations, 1000.0};
 
 BenchmarkProblem function(const std::string& specification, std::string summary) {
   return {specification, std::move(summary), compare::parse_problem(specification, {}, {}),
@@ -107,17 +107,29 @@ void add_networks(std::vector<BenchmarkProblem>& list) {
       "mnist-2000", "2000 images of MNIST, full batches", "mnist",
       {{"layers", "784,64,64,10"}, {"samples", "2000"}, {"bias", "true"}, {"precision", "float"}},
       {Budget::Unit::evaluations, 300.0}));
-  for (const auto& [data, pixels] :
-       {std::pair("mnist", 784), std::pair("fashion-mnist", 784), std::pair("cifar10", 3072)}) {
-    list.push_back(network(fmt::format("{}-batches", data),
-                           fmt::format("10000 images of {}, mini-batches of 100", data), data,
-                           {{"layers", fmt::format("{},128,128,10", pixels)},
-                            {"samples", "10000"},
-                            {"bias", "true"},
-                            {"batch", "100"},
-                            {"evaluate-every", "50"},
-                            {"precision", "float"}},
-                           minibatch_budget));
+}
+
+/// A network of two hidden layers on at most `minibatch_samples` of a set.
+BenchmarkProblem minibatch_problem(const std::string& name, Index width) {
+  const CatalogEntry& entry = find_entry(data_catalog(), name);
+  const Index samples = std::min(entry.samples(), minibatch_samples);
+  return network(fmt::format("{}-batches", name),
+                 fmt::format("{} samples of {}, mini-batches of 100", samples, name), name,
+                 {{"layers", widths(entry.features(), {width, width}, entry.outputs())},
+                  {"samples", fmt::format("{}", samples)},
+                  {"bias", "true"},
+                  {"batch", "100"},
+                  {"evaluate-every", "100"},
+                  {"precision", "float"}},
+                 minibatch_budget);
+}
+
+void add_minibatches(std::vector<BenchmarkProblem>& list) {
+  for (const char* name : {"mnist", "fashion-mnist", "cifar10"}) {
+    list.push_back(minibatch_problem(name, image_width));
+  }
+  for (const char* name : {"letter", "penbased", "satimage", "texture", "magic"}) {
+    list.push_back(minibatch_problem(name, 2 * table_width));
   }
 }
 
@@ -135,6 +147,7 @@ const std::vector<BenchmarkProblem>& benchmark_problems() {
     add_factorizations(list);
     add_tables(list);
     add_networks(list);
+    add_minibatches(list);
     return list;
   }();
   return problems;

@@ -25,10 +25,14 @@ struct BenchmarkProblem {
 ///
 /// Networks have biases and start from weights drawn by the seed. Tables are those of the
 /// catalogue, standardised by their training samples, at most `table_samples` of each, as networks
-/// with two hidden layers of `table_width` leaky ReLU units.
+/// with two hidden layers of `table_width` leaky ReLU units. In mini-batches at most
+/// `minibatch_samples` of a set are used, with two hidden layers of `image_width` units, on tables
+/// of twice `table_width`.
 const std::vector<BenchmarkProblem>& benchmark_problems();
 inline constexpr Index table_samples = 2000;
 inline constexpr Index table_width = 32;
+inline constexpr Index minibatch_samples = 10000;
+inline constexpr Index image_width = 128;
 
 /// One of these, or a test function such as quadratic:50,1000. Throws UsageError for another name.
 BenchmarkProblem find_problem(const std::string& name);

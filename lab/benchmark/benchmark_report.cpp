@@ -351,8 +351,9 @@ std::vector<std::string> remarks(const Benchmark& benchmark, const Findings& fin
     }
   }
   if (benchmark.options.jobs > 1) {
-    list.push_back(fmt::format("{} runs at a time: seconds are those of a busy machine",
-                               benchmark.options.jobs));
+    list.push_back(
+        fmt::format("{} runs at a time: sharing caches may lengthen their seconds a little",
+                    benchmark.options.jobs));
   }
   return list;
 }

@@ -25,9 +25,9 @@ Names all_of(std::initializer_list<Names> lists) {
 
 /// Methods that need no symmetry. A method that does not fit a problem is refused there, with the
 /// reason in the table. Where a method finds its own step, its rate is given and not tuned.
-const Names plain{"gd",     "momentum",     "nesterov",        "adagrad",     "rmsprop",
-                  "adam",   "prodigy:lr=1", "gd:lr=auto",      "line_search", "lbfgs",
-                  "newton", "lm",           "natural_gradient"};
+const Names first_order{"gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "prodigy:lr=1"};
+const Names plain = all_of(
+    {first_order, {"gd:lr=auto", "line_search", "lbfgs", "newton", "lm", "natural_gradient"}});
 /// Those that need the matrices or the layers of a network.
 const Names layered{"shampoo", "kfac", "path_sgd", "g_sgd"};
 /// Teleports of factors to small weights and to flat points are not meant to speed up the next
@@ -57,6 +57,10 @@ const Names network_teleports{
     "gd+random:every:50",
     "gd+level_set:every:50"};
 
+/// The same where a schedule counts epochs.
+const Names minibatch_teleports{"gd+rescale:0", "gd+rescale:every:5", "gd+gl:0/1",
+                                "gd+random:every:5", "gd+level_set:0"};
+
 Names table_names() {
   Names names;
   for (const CatalogEntry& entry : data_tables()) names.push_back(entry.name);
@@ -84,10 +88,11 @@ const Names factorization_problems{"factorization:20,15,4,1",
                                    "completion:20,15,3,100,0.6",
                                    "linear-3",
                                    "linear-5"};
-const Names network_problems{
-    "regression",     "spirals",    "digits-3",      "satimage-3",
-    "diabetes-3",     "mnist-2000", "mnist-batches", "fashion-mnist-batches",
-    "cifar10-batches"};
+const Names network_problems{"regression", "spirals",    "digits-3",
+                             "satimage-3", "diabetes-3", "mnist-2000"};
+const Names minibatch_problems{"letter-batches",        "penbased-batches", "satimage-batches",
+                               "texture-batches",       "magic-batches",    "mnist-batches",
+                               "fashion-mnist-batches", "cifar10-batches"};
 
 }  // namespace
 
@@ -101,7 +106,7 @@ const std::vector<Suite>& suites() {
                     "regression", "spirals"},
        .methods = {"gd", "momentum", "adam", "gd:lr=auto", "newton:lr=1", "gd+teleport:every:10",
                    "gd:lr=auto+teleport:every:5,search=ascent,search-steps=2", "gd+random:every:10",
-                   "gd+round-trip"},
+                   "gd+round-trip", "random_direction"},
        .grid = {.lowest = 1e-3, .highest = 10.0, .per_decade = 2}},
       {.name = "functions",
        .summary = "test functions with their rotations",
@@ -119,16 +124,21 @@ const std::vector<Suite>& suites() {
        .methods = all_of({plain, layered, network_teleports, round_trips}),
        .grid = wide},
       {.name = "networks",
-       .summary = "the paper's regression, three hidden layers, images in mini-batches",
+       .summary = "the paper's regression, spirals, three hidden layers, images: full batches",
        .problems = network_problems,
        .methods = all_of({plain, layered, network_teleports, round_trips}),
        .grid = wide},
+      {.name = "minibatches",
+       .summary = "images and the larger tables in mini-batches of 100",
+       .problems = minibatch_problems,
+       .methods = all_of({first_order, layered, minibatch_teleports, round_trips}),
+       .grid = wide},
       {.name = "full",
        .summary = "all of these: a night",
-       .problems =
-           all_of({function_problems, factorization_problems, table_names(), network_problems}),
-       .methods =
-           all_of({plain, layered, of_factors, function_teleports, network_teleports, round_trips}),
+       .problems = all_of({function_problems, factorization_problems, table_names(),
+                           network_problems, minibatch_problems}),
+       .methods = all_of({plain, layered, of_factors, function_teleports, network_teleports,
+                          minibatch_teleports, round_trips}),
        .grid = wide},
   };
   return list;

@@ -150,7 +150,8 @@ Trial run(const TrialPlan& plan, NetworkRunSpec spec, DataCache& data,
                                  row.loss);
                            },
                        .keep_going = [&] { return observer.keeps_going(); },
-                       .gradients = !plan.folder.empty()});
+                       .gradients = !plan.folder.empty(),
+                       .clock = plan.clock});
   RunSummary& summary = result.summary;
   observer.trial().spent = {static_cast<double>(summary.steps), summary.evaluations,
                             summary.seconds};

@@ -13,6 +13,7 @@
 #include "lab/data/data_cache.hpp"
 #include "lab/runs/run_config.hpp"
 #include "symport/search/teleport_tally.hpp"
+#include "symport/training/run_clock.hpp"
 #include "symport/training/run_status.hpp"
 
 namespace symport::lab::compare {
@@ -39,6 +40,8 @@ struct TrialPlan {
   double spread = 0.3;     ///< see `start_at`
   bool stop_at_target = false;
   bool keep_curve = true;
+  /// Of networks. Steps on functions take less time than reading the processor's clock does.
+  RunClock clock = RunClock::wall;
   std::filesystem::path folder{};  ///< of the run's own directory; empty: nowhere
 };
 

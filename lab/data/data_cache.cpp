@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lab/data/sha256.hpp"
+#include "symport/data/batches.hpp"
 #include "symport/training/image_source.hpp"
 #include "symport/training/sample_targets.hpp"
 
@@ -49,6 +50,18 @@ Samples<Scalar> samples_of(SampleSet<Scalar> set) {
   std::vector<Index> classes = targets.classes;
   return {std::make_shared<DenseSource<Scalar>>(std::move(set.X), std::move(targets)),
           std::move(classes), std::move(set.class_names)};
+}
+
+template <Real Scalar>
+Samples<Scalar> drawn(const Samples<Scalar>& all, Index count) {
+  constexpr std::uint64_t seed = 0;
+  const std::vector<Index> chosen = split(all.count(), all.count() - count, seed).training;
+  MatrixOf<Scalar> X;
+  Targets<Scalar> targets;
+  all.source->load(chosen, X, targets);
+  std::vector<Index> classes = targets.classes;
+  return {std::make_shared<DenseSource<Scalar>>(std::move(X), std::move(targets)),
+          std::move(classes), all.class_names};
 }
 
 DataCache::Key DataCache::key_of(const std::string& name, const DataOptions& options) {
@@ -116,6 +129,8 @@ template struct Samples<float>;
 template struct Samples<double>;
 template Samples<float> samples_of(SampleSet<float>);
 template Samples<double> samples_of(SampleSet<double>);
+template Samples<float> drawn(const Samples<float>&, Index);
+template Samples<double> drawn(const Samples<double>&, Index);
 template std::shared_ptr<const DataSet<float>> DataCache::open(const std::string&,
                                                                const DataOptions&,
                                                                const std::string&);

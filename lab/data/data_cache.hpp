@@ -34,6 +34,12 @@ struct DataSet {
 template <Real Scalar>
 Samples<Scalar> samples_of(SampleSet<Scalar> set);
 
+/// `count` of the samples, drawn at random: always the same ones, in the order of the set. Tables
+/// may be sorted, so the first ones need not stand for all. Throws InvalidArgument unless count is
+/// from 1 to the number of samples.
+template <Real Scalar>
+Samples<Scalar> drawn(const Samples<Scalar>& all, Index count);
+
 /// Data sets by name. Each is read once, however many runs use it; several threads may ask.
 class DataCache {
  public:

@@ -18,6 +18,7 @@
 #include "symport/optimizers/newton.hpp"
 #include "symport/optimizers/path_sgd.hpp"
 #include "symport/optimizers/prodigy.hpp"
+#include "symport/optimizers/random_direction.hpp"
 #include "symport/optimizers/rmsprop.hpp"
 #include "symport/optimizers/scaled_gd.hpp"
 #include "symport/optimizers/shampoo.hpp"
@@ -120,6 +121,9 @@ const std::vector<OptimizerEntry>& optimizers() {
        {},
        {},
        ScaledGd<double>::usual_rate},
+      {"random_direction",
+       "a control: steps as long as those of gradient descent, in random directions",
+       optimizer<RandomDirection<double>, RandomDirection<float>>()},
   };
   return entries;
 }

@@ -78,6 +78,9 @@ DataSet<Scalar> load_data(const NetworkRunSpec& spec, DataCache& cache) {
         {made.X.template cast<Scalar>(), made.classes, made.Y.template cast<Scalar>()});
   } else {
     set = *cache.open<Scalar>(spec.data, spec.where);
+    if (source.is_table() && spec.samples && *spec.samples < set.training.count()) {
+      set.training = drawn(set.training, *spec.samples);
+    }
   }
   if (spec.test) {
     DataOptions where = spec.where;
@@ -336,6 +339,7 @@ class LoadedRun final : public NetworkRun {
         .seed = spec_.seed};
     options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
+    options.clock = observer.clock;
     options.watcher = [&](const TraceRow& row) {
       return observer.watch({.step = row.step,
                              .steps = steps,
@@ -376,6 +380,7 @@ class LoadedRun final : public NetworkRun {
         .seed = spec_.seed};
     options.teleport.keep_going = observer.keep_going;
     options.checkpoints = checkpoints;
+    options.clock = observer.clock;
     const Index batches = Batches(split_.training, options.batch_size, options.seed).count();
     options.watcher = [&](const TraceRow& row) {
       return observer.watch({.minibatch = true,

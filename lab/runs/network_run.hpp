@@ -11,6 +11,7 @@
 #include "lab/runs/network_run_spec.hpp"
 #include "lab/runs/run_directory.hpp"
 #include "symport/core/interrupted.hpp"
+#include "symport/training/run_clock.hpp"
 #include "symport/training/run_summary.hpp"
 
 namespace symport::lab {
@@ -48,6 +49,7 @@ struct NetworkObserver {
   /// Asked within a teleport, see Teleportation.
   KeepGoing keep_going{};
   bool gradients = true;  ///< rows of mini-batches have |gradient|^2 of the training set
+  RunClock clock = RunClock::wall;
 };
 
 /// Where a run keeps its configuration and checkpoints.

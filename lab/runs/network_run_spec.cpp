@@ -42,8 +42,10 @@ OptionTable<NetworkRunSpec> problem_options() {
             "another such set to test on at the end (default: its own test set, if any)"},
            &S::test, as_data()),
        row({"samples", "N",
-            fmt::format("only the first N samples; regression: how many to generate (default {})",
-                        generated_sets().front().samples)},
+            fmt::format(
+                "only N samples: the first images; of a table N that are drawn, the same for "
+                "every seed; regression: how many to generate (default {})",
+                generated_sets().front().samples)},
            &S::samples, as_whole(1)),
        row({"validation", "N|P%",
             "samples kept for validation, drawn by the seed: how many, or a part such as 20%"},

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "optimizers/known_gradient.hpp"
 #include "optimizers/line_trial.hpp"
@@ -19,9 +19,19 @@ constexpr double narrow_bracket = 0.1;
 /// Parameters and transported parameters are the same point within this.
 constexpr double same_place = 1e-6;
 
+/// The numbers in the buffer `pairs`.
+struct PairCounter {
+  enum : Index { kept, newest, count };
+};
+
 template <Real Scalar>
 Index pairs_of(const OptimizerState<Scalar>& state) {
-  return static_cast<Index>(state["pairs"][0]);
+  return static_cast<Index>(state["pairs"][PairCounter::kept]);
+}
+
+template <Real Scalar>
+void drop_pairs(OptimizerState<Scalar>& state) {
+  state["pairs"][PairCounter::kept] = Scalar(0);
 }
 
 }  // namespace
@@ -48,7 +58,7 @@ OptimizerState<Scalar> Lbfgs<Scalar>::init(Index dimension) const {
   state.add("steps", StateKind::tangent, options_.memory * dimension);
   state.add("differences", StateKind::cotangent, options_.memory * dimension);
   state.add("point", StateKind::point, dimension);
-  state.add("pairs", StateKind::scalar, 1);
+  state.add("pairs", StateKind::scalar, PairCounter::count);
   known_gradient::add(state, dimension);
   return state;
 }
@@ -57,18 +67,24 @@ template <Real Scalar>
 VectorOf<Scalar> Lbfgs<Scalar>::direction(const OptimizerState<Scalar>& state,
                                           In<Scalar> gradient) const {
   const Index n = gradient.size(), pairs = pairs_of(state);
+  const auto newest = static_cast<Index>(state["pairs"][PairCounter::newest]);
+  // Number i of the pairs, from the newest.
+  const auto in = [&](const VectorOf<Scalar>& ring, Index i) {
+    return ring.segment((newest + options_.memory - i) % options_.memory * n, n);
+  };
   const VectorOf<Scalar>&s = state["steps"], &y = state["differences"];
   VectorOf<Scalar> d = -gradient;
-  std::vector<Scalar> alpha(static_cast<std::size_t>(pairs));
+  VectorOf<Scalar> alpha(pairs), product(pairs);
   for (Index i = 0; i < pairs; ++i) {
-    const auto si = s.segment(i * n, n), yi = y.segment(i * n, n);
-    alpha[static_cast<std::size_t>(i)] = si.dot(d) / si.dot(yi);
-    d -= alpha[static_cast<std::size_t>(i)] * yi;
+    const auto si = in(s, i), yi = in(y, i);
+    product[i] = si.dot(yi);
+    alpha[i] = si.dot(d) / product[i];
+    d -= alpha[i] * yi;
   }
-  if (pairs > 0) d *= s.head(n).dot(y.head(n)) / y.head(n).squaredNorm();
+  if (pairs > 0) d *= product[0] / in(y, 0).squaredNorm();
   for (Index i = pairs - 1; i >= 0; --i) {
-    const auto si = s.segment(i * n, n), yi = y.segment(i * n, n);
-    d += (alpha[static_cast<std::size_t>(i)] - yi.dot(d) / si.dot(yi)) * si;
+    const auto si = in(s, i), yi = in(y, i);
+    d += (alpha[i] - yi.dot(d) / product[i]) * si;
   }
   return d;
 }
@@ -79,14 +95,13 @@ void Lbfgs<Scalar>::remember(In<Scalar> s, In<Scalar> y, OptimizerState<Scalar>&
   const double size = static_cast<double>(s.norm()) * static_cast<double>(y.norm());
   const double epsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
   if (!(product > epsilon * size && std::isfinite(size))) return;
-  const Index n = s.size(), kept = std::min(pairs_of(state), options_.memory - 1);
-  const auto push = [&](VectorOf<Scalar>& list, In<Scalar> newest) {
-    std::copy_backward(list.data(), list.data() + kept * n, list.data() + (kept + 1) * n);
-    list.head(n) = newest;
-  };
-  push(state["steps"], s);
-  push(state["differences"], y);
-  state["pairs"][0] = static_cast<Scalar>(kept + 1);
+  VectorOf<Scalar>& counter = state["pairs"];
+  const auto newest = (static_cast<Index>(counter[PairCounter::newest]) + 1) % options_.memory;
+  const Index n = s.size(), kept = std::min(pairs_of(state) + 1, options_.memory);
+  state["steps"].segment(newest * n, n) = s;
+  state["differences"].segment(newest * n, n) = y;
+  counter[PairCounter::newest] = static_cast<Scalar>(newest);
+  counter[PairCounter::kept] = static_cast<Scalar>(kept);
 }
 
 template <Real Scalar>
@@ -106,7 +121,7 @@ StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective, double 
   VectorOf<Scalar>& point = state["point"];
   // Somebody has moved the parameters and not the pairs.
   const double moved = static_cast<double>((w - point).norm());
-  if (moved > same_place * static_cast<double>(w.norm())) state["pairs"][0] = Scalar(0);
+  if (moved > same_place * static_cast<double>(w.norm())) drop_pairs(state);
   double evaluations = 0.0;
   while (true) {
     const bool plain = pairs_of(state) == 0;
@@ -133,7 +148,7 @@ StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective, double 
       }
     }
     if (plain) return {false, 0.0, evaluations};
-    state["pairs"][0] = Scalar(0);
+    drop_pairs(state);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "symport/optimizers/line_search_descent.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "optimizers/known_gradient.hpp"
 #include "optimizers/line_trial.hpp"
@@ -12,7 +13,8 @@ namespace symport {
 namespace {
 
 /// The bracket may shrink to rounding.
-constexpr double rounding_bracket = 1e-14;
+template <Real Scalar>
+constexpr double rounding_bracket = 45.0 * std::numeric_limits<Scalar>::epsilon();
 constexpr double any_decrease = 1e-10;
 
 }  // namespace
@@ -63,7 +65,7 @@ StepOutcome LineSearchDescent<Scalar>::step(const BasicObjective<Scalar>& object
   const WolfeOutcome found = wolfe_search([&](double t) { return line(t); }, {0.0, loss, -J}, first,
                                           {.decrease = any_decrease,
                                            .slope = options_.tolerance,
-                                           .width = rounding_bracket,
+                                           .width = rounding_bracket<Scalar>,
                                            .max_trials = options_.max_trials});
   double evaluations = 2.0 + static_cast<double>(found.trials);
   if (!found.moved) return {false, 0.0, evaluations};

@@ -23,7 +23,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
                VectorOf<Scalar>& w, const TrainOptions<Scalar>& options)
       : TrainingRun<Scalar>(optimizer, checked(objective, w, options),
                             {RowUnit::step, options.seed, options.trace, options.watcher,
-                             options.checkpoints, options.teleport.rehearsal > 0}),
+                             options.checkpoints, options.teleport.rehearsal > 0, options.clock}),
         objective_(objective),
         optimizer_(optimizer),
         options_(options),

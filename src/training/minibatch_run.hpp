@@ -28,7 +28,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       : TrainingRun<Scalar>(
             optimizer, checked(objective, source, split, optimizer, w, options),
             {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch, options.seed, true,
-             options.watcher, options.checkpoints, options.teleport.rehearsal > 0}),
+             options.watcher, options.checkpoints, options.teleport.rehearsal > 0, options.clock}),
         objective_(objective),
         source_(source),
         split_(split),

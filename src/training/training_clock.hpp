@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 #include <optional>
+
+#include "symport/training/run_clock.hpp"
 
 namespace symport {
 
@@ -10,25 +13,34 @@ namespace symport {
 class TrainingClock {
  public:
   /// `before`: what was spent before the run was resumed.
-  explicit TrainingClock(double before) : before_(before), began_(Clock::now()) {}
+  TrainingClock(RunClock kind, double before) : kind_(kind), before_(before), began_(now()) {}
 
-  double seconds() const {
-    return began_ ? before_ + std::chrono::duration<double>(Clock::now() - *began_).count()
-                  : before_;
-  }
+  double seconds() const { return began_ ? before_ + (now() - *began_) : before_; }
   /// Does something that is no training, like validation, while the clock stands still.
   template <class Work>
   void pause(const Work& work) {
     before_ = seconds();
     began_.reset();
     work();
-    began_ = Clock::now();
+    began_ = now();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  double now() const {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    if (kind_ == RunClock::processor) {
+      timespec used{};
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+      return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+    }
+#endif
+    const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(since_boot).count();
+  }
+
+  RunClock kind_;
   double before_;
-  std::optional<Clock::time_point> began_;
+  std::optional<double> began_;
 };
 
 }  // namespace symport

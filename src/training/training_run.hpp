@@ -39,12 +39,13 @@ class TrainingRun {
     const StepWatcher& watcher;
     const Checkpointing<Scalar>& checkpoints;
     bool safe = true;  ///< goes back to before a teleport rather than diverge
+    RunClock clock = RunClock::wall;
   };
 
   /// Throws InvalidArgument when there is a checkpoint to go on from that does not fit; w is then
   /// untouched. `setting` refers to options that outlive the run.
   TrainingRun(const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w, const Setting& setting)
-      : random(setting.seed), clock_(0.0), w_(w), setting_(setting) {
+      : random(setting.seed), clock_(setting.clock, 0.0), w_(w), setting_(setting) {
     at.optimizer = optimizer.init(w.size());
     at.trace.unit = setting.unit;
     if (const Checkpoint<Scalar>* from = setting.checkpoints.resume) {
@@ -52,7 +53,7 @@ class TrainingRun {
       at = *from;
       w = from->w;
       random = Random(from->random);
-      clock_ = TrainingClock(at.seconds);
+      clock_ = TrainingClock(setting.clock, at.seconds);
     }
   }
 

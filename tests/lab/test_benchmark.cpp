@@ -291,9 +291,9 @@ std::string timeless(Benchmark result) {
   return results_csv(result);
 }
 
-/// The smoke test of the whole: a copy ties, and a method that cannot move ranks last.
+/// The smoke test of the whole: a copy ties, and random directions rank last.
 TEST(BenchmarkRun, TiesACopyAndRanksAPlantedBadMethodLast) {
-  const Words methods{"gd", "sgd", "momentum", "newton:lr=1", "gd:lr=1e-12"};
+  const Words methods{"gd", "sgd", "momentum", "newton:lr=1", "random_direction"};
   const Benchmark result = Memory().run(small(methods));
   ASSERT_EQ(result.problems.size(), 3u);
   const Findings findings(result);
@@ -303,9 +303,8 @@ TEST(BenchmarkRun, TiesACopyAndRanksAPlantedBadMethodLast) {
   };
   EXPECT_EQ(standing("sgd").evaluations.efficiency, standing("gd").evaluations.efficiency);
   EXPECT_EQ(standing("sgd").evaluations.rank, standing("gd").evaluations.rank);
-  EXPECT_EQ(standing("gd:lr=1e-12").evaluations.rank, methods.size());
-  EXPECT_EQ(standing("gd:lr=1e-12").solved, 0u);
-  EXPECT_EQ(standing("gd:lr=1e-12").seconds.rank, methods.size());
+  EXPECT_EQ(standing("random_direction").evaluations.rank, methods.size());
+  EXPECT_EQ(standing("random_direction").seconds.rank, methods.size());
   EXPECT_EQ(standing("newton:lr=1").evaluations.rank, 1u);
 }
 

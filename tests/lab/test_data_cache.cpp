@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <numeric>
 #include <thread>
 
 #include "lab/runs/network_run.hpp"
@@ -132,8 +134,10 @@ TEST_F(DataCacheTest, TheFingerprintTellsEveryNumberApart) {
 
 /// The samples that are looked at before a run are those that could be wrong.
 TEST_F(DataCacheTest, AClassTooLargeIsFoundBeforeTheRun) {
-  const std::string table = csv("t.csv", "a,k\n1,0\n2,1\n3,5\n");
-  NetworkRunSpec spec{.data = table, .where = {.label = "k"}, .layers = {1, 2}};
+  const std::string images = idx("set");
+  test::put_file(room_ / "set/train-labels-idx1-ubyte.gz",
+                 test::gzipped(test::forged_idx({3}, std::string("\0\1\5", 3))));
+  NetworkRunSpec spec{.data = images, .layers = {2, 3}};
   try {
     load(spec, cache_);
     ADD_FAILURE() << "class 5 has no output";
@@ -143,6 +147,54 @@ TEST_F(DataCacheTest, AClassTooLargeIsFoundBeforeTheRun) {
   }
   spec.samples = 2;  // without the last one all is well
   EXPECT_NO_THROW(load(spec, cache_));
+}
+
+/// Sorted by class, or with classes that alternate: some of the rows have all of them.
+TEST_F(DataCacheTest, SomeSamplesOfATableStandForAll) {
+  for (const bool sorted : {true, false}) {
+    SampleSet<> set{.X = Matrix(1, 3000), .classes = {}, .Y = {}};
+    for (Index i = 0; i < 3000; ++i) {
+      set.X(0, i) = static_cast<double>(i);
+      set.classes.push_back(sorted ? i / 1000 : i % 3);
+    }
+    const Samples<double> all = samples_of(set), some = drawn(all, 1000);
+    ASSERT_EQ(some.count(), 1000);
+    Matrix X;
+    Targets<double> targets;
+    std::vector<Index> rows(1000);
+    std::iota(rows.begin(), rows.end(), Index{0});
+    some.source->load(rows, X, targets);
+    std::map<Index, int> counts;
+    for (Index i = 0; i < 1000; ++i) {
+      if (i > 0) {
+        ASSERT_GT(X(0, i), X(0, i - 1)) << "each once, in the order of the table";
+      }
+      const Index label = set.classes[static_cast<std::size_t>(X(0, i))];
+      EXPECT_EQ(some.classes[static_cast<std::size_t>(i)], label);
+      EXPECT_EQ(targets.classes[static_cast<std::size_t>(i)], label);
+      ++counts[label];
+    }
+    // A third of them, give or take three deviations.
+    for (const Index label : {0, 1, 2}) EXPECT_NEAR(counts[label], 333, 37) << sorted;
+    EXPECT_EQ(drawn(all, 1000).classes, some.classes);
+  }
+}
+
+TEST_F(DataCacheTest, ARunOnSomeSamplesOfATableDrawsThem) {
+  std::string text = "a,k\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{}\n", i, i / 20);
+  NetworkRunSpec spec{.data = csv("sorted.csv", text),
+                      .where = {.label = "k"},
+                      .samples = 20,
+                      .layers = {1, 3},
+                      .steps = 1};
+  // The first twenty have one class: one output would do.
+  spec.layers = {1, 1};
+  EXPECT_THROW(load(spec, cache_), OptionError);
+  spec.layers = {1, 3};
+  EXPECT_NO_THROW(load(spec, cache_));
+  spec.samples = 61;
+  EXPECT_THROW(load(spec, cache_), OptionError);
 }
 
 }  // namespace

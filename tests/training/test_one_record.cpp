@@ -324,6 +324,27 @@ TEST(TrainingClock, StandsStillDuringTheEvaluationOfEpochs) {
   EXPECT_LT(run.trace.rows[0].seconds, 0.05);
 }
 
+/// While it sleeps, or another program has the processor, the run is charged nothing.
+TEST(TrainingClock, OfTheProcessorDoesNotCountWaiting) {
+  Regression problem;
+  for (const RunClock clock : {RunClock::wall, RunClock::processor}) {
+    Vector w = Vector::Zero(8);
+    TrainOptions<double> options{.max_steps = 10, .learning_rate = 1e-3, .clock = clock};
+    options.watcher = [](const TraceRow&) {
+      slowly();
+      return true;
+    };
+    const RunSummary run = train<double>(problem.model, plain_descent, w, options);
+    EXPECT_GT(run.seconds, 0.0);
+    if (clock == RunClock::wall) {
+      EXPECT_GE(run.seconds, 0.1);
+    } else {
+      EXPECT_LT(run.seconds, 0.1);
+    }
+    EXPECT_LE(run.trace.rows.back().seconds, run.seconds);
+  }
+}
+
 TEST(RunSummary, OfMiniBatchesReportsEpochsAndValidation) {
   const Classification problem;
   MinibatchOptions<double> options = problem.options();

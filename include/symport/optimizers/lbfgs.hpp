@@ -41,8 +41,8 @@ class Lbfgs final : public BasicOptimizer<Scalar> {
   explicit Lbfgs(const LbfgsOptions& options = {});
 
   std::string_view name() const override { return "lbfgs"; }
-  /// `steps` (s, the newest first), `differences` (y), `point` (where the pairs belong), `pairs`
-  /// (how many there are) and `known` (loss and gradient there).
+  /// `steps` (s) and `differences` (y), each a ring, `point` (where the pairs belong), `pairs` (how
+  /// many there are, and which is the newest) and `known` (loss and gradient there).
   OptimizerState<Scalar> init(Index dimension) const override;
   StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
                    double learning_rate, OptimizerState<Scalar>& state,

@@ -7,6 +7,7 @@
 #include "symport/optimizers/optimizer.hpp"
 #include "symport/schedules/learning_rate.hpp"
 #include "symport/training/checkpoint.hpp"
+#include "symport/training/run_clock.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/step_watcher.hpp"
 #include "symport/training/stopping.hpp"
@@ -37,6 +38,7 @@ struct TrainOptions {
   std::function<Validation(In<Scalar> w)> validate{};
   StepWatcher watcher{};
   Checkpointing<Scalar> checkpoints{};
+  RunClock clock = RunClock::wall;  ///< of the seconds in trace and summary
 };
 
 /// Algorithm 1: gradient descent (or another optimizer) with symmetry teleportation.

@@ -12,6 +12,7 @@
 #include "symport/training/batch_source.hpp"
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/evaluate.hpp"
+#include "symport/training/run_clock.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/step_watcher.hpp"
 #include "symport/training/teleportation.hpp"
@@ -51,6 +52,7 @@ struct MinibatchOptions {
   StepWatcher watcher{};
   std::function<void(const TraceRow&)> on_row{};  ///< called with every row of the trace
   Checkpointing<Scalar> checkpoints{};
+  RunClock clock = RunClock::wall;  ///< of the seconds in trace and summary
 };
 
 /// Algorithm 2: stochastic gradient descent with symmetry teleportation.

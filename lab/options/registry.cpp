@@ -251,7 +251,6 @@ const std::vector<SearchEntry>& searches() {
        .steps = FixedAscentOptions{}.steps,
        .rate = FixedAscentOptions{}.rate,
        .objective = the_papers_objective,
-       .checked = false,
        .make =
            [](Index steps, double rate) {
              return std::make_unique<FixedAscent>(FixedAscentOptions{.steps = steps, .rate = rate});
@@ -269,7 +268,6 @@ const std::vector<SearchEntry>& searches() {
            }},
       {.name = "blind",
        .summary = "one random group element, accepted without comparison (Armenta et al.)",
-       .checked = false,
        .make =
            [](Index, double) {
              return std::make_unique<RandomSearch>(RandomSearchOptions{.keep_the_best = false});

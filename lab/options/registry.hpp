@@ -104,7 +104,6 @@ struct SearchEntry {
   std::optional<double> rate = std::nullopt;
   /// What a teleport maximises by default.
   ObjectiveKind (*objective)(const Optimizer&) = default_objective<double>;
-  bool checked = true;  ///< it compares points; false: what it finds is accepted as it is
   /// Numbers for which the search has no option are ignored.
   std::function<std::unique_ptr<Search>(Index steps, double rate)> make;
 };

@@ -75,9 +75,9 @@ const OptionTable<TeleportSpec>& teleport_options() {
            &S::bound, as_bound()),
        row({"cap", "C",
             fmt::format("only destinations where rate * largest curvature is at most C (default {} "
-                        "for {}, 0.15 in rehearsed mini-batches, otherwise {})",
+                        "for {}, {} in rehearsed mini-batches, otherwise {})",
                         default_cap(ObjectiveKind::predicted_decrease),
-                        to_string(ObjectiveKind::predicted_decrease),
+                        to_string(ObjectiveKind::predicted_decrease), minibatch_cap,
                         default_cap(ObjectiveKind::gradient_norm))},
            &S::cap, as_bound()),
        row({"state", "POLICY",

@@ -32,14 +32,15 @@ const OptionTable<TeleportSpec>& teleport_options();
 /// for a number that the search does not have.
 std::unique_ptr<Search> resolve_search(TeleportSpec& spec);
 
-/// The steps that a run with this optimizer rehearses unless `spec` says so: none where the search
-/// makes no checks either, and none with an automatic schedule, which may cost next to nothing. Of
-/// `spec` the search is known.
+/// The steps that a run with this optimizer rehearses (`rehearsal_of`). Of `spec` the search is
+/// known.
 template <Real Scalar>
-Index usual_rehearsal_of(const TeleportSpec& spec, const Schedule& schedule,
-                         const BasicOptimizer<Scalar>& optimizer, bool minibatches = false) {
-  const bool checked = find_entry(searches(), spec.search).checked;
-  return checked && !schedule.automatic() ? usual_rehearsal(optimizer, minibatches) : 0;
+Index rehearsal_of(TeleportSpec spec, const Schedule& schedule,
+                   const BasicOptimizer<Scalar>& optimizer, bool minibatches = false) {
+  const auto search = resolve_search(spec);
+  return symport::rehearsal_of<Scalar>(
+      {.search = search.get(), .schedule = schedule, .rehearsal = spec.rehearsal}, optimizer,
+      minibatches);
 }
 
 /// The same of a network, which has several symmetries.
@@ -75,7 +76,7 @@ struct TeleportPlan {
             .objective = spec.how.objective,
             .bound = spec.how.bound,
             .cap = spec.how.cap,
-            .rehearsal = spec.how.rehearsal.value_or(0)};
+            .rehearsal = spec.how.rehearsal};
   }
 };
 

@@ -158,7 +158,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   }
   if (!spec.how.cap) spec.how.cap = default_cap(*spec.how.objective);
   if (!spec.how.rehearsal)
-    spec.how.rehearsal = usual_rehearsal_of(spec.how, spec.teleport, *run.optimizer);
+    spec.how.rehearsal = rehearsal_of(spec.how, spec.teleport, *run.optimizer);
   return run;
 }
 

@@ -10,9 +10,6 @@ namespace symport::lab {
 
 namespace {
 
-/// Of rehearsed teleports in mini-batches; the help of --cap says so too.
-constexpr double minibatch_cap = 0.15;
-
 bool minibatch(const NetworkRunSpec& spec) { return spec.minibatch(); }
 
 Codec<std::string> as_data() {
@@ -321,16 +318,9 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
     const bool automatic = spec.learning_rate && spec.learning_rate->automatic();
     // Of one weight: all that is asked is what kind of steps it takes.
     const Mlp least({1, 1}, *spec.activation, spec.biases);
-    spec.how.how.rehearsal = usual_rehearsal_of(
-        spec.how.how, spec.teleport, *make_optimizer<double>(spec.optimizer, automatic, least),
-        spec.minibatch());
-  }
-  // The curvature of one mini-batch says little about that of the next, and the noise of the steps
-  // grows with it: it is seen only when the loss is low, long after a rehearsal.
-  const bool by_decrease = spec.how.how.objective.value_or(ObjectiveKind::predicted_decrease) ==
-                           ObjectiveKind::predicted_decrease;
-  if (spec.minibatch() && *spec.how.how.rehearsal > 0 && by_decrease && !spec.how.how.cap) {
-    spec.how.how.cap = minibatch_cap;
+    spec.how.how.rehearsal =
+        rehearsal_of(spec.how.how, spec.teleport,
+                     *make_optimizer<double>(spec.optimizer, automatic, least), spec.minibatch());
   }
   return spec;
 }

@@ -119,7 +119,7 @@ void settle(lab::FunctionRunSpec& spec, const Symmetry* symmetry, const Optimize
   }
   if (symmetry != nullptr && spec.teleport.empty()) spec.teleport = Schedule::parse("auto");
   if (!spec.how.rehearsal) {
-    spec.how.rehearsal = lab::usual_rehearsal_of(spec.how, spec.teleport, optimizer);
+    spec.how.rehearsal = lab::rehearsal_of(spec.how, spec.teleport, optimizer);
   }
 }
 

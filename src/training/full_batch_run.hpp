@@ -21,9 +21,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   /// objective's dimension, the optimizer cannot work on it, or an option is out of range.
   FullBatchRun(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
                VectorOf<Scalar>& w, const TrainOptions<Scalar>& options)
-      : TrainingRun<Scalar>(optimizer, checked(objective, w, options),
-                            {RowUnit::step, options.seed, options.trace, options.watcher,
-                             options.checkpoints, options.teleport.rehearsal > 0, options.clock}),
+      : TrainingRun<Scalar>(
+            optimizer, checked(objective, w, options),
+            {RowUnit::step, options.seed, options.trace, options.watcher, options.checkpoints,
+             planned(options.teleport, optimizer), options.clock}),
         objective_(objective),
         optimizer_(optimizer),
         options_(options),
@@ -69,8 +70,8 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     const bool remembers = !optimizer_.forgets();
     const Index shown = (remembers ? options_.max_steps : until) - at.step;
     Outlook<Scalar> ahead{
-        .steps = std::min(plan.rehearsal, shown),
-        .most = remembers ? std::min(longest_rehearsal * plan.rehearsal, shown) : 0,
+        .steps = std::min(this->rehearsal(), shown),
+        .most = remembers ? std::min(longest_rehearsal * this->rehearsal(), shown) : 0,
         .horizon = until - at.step,
         .objective = [this](Index) -> const BasicObjective<Scalar>& {
           require_going_on(options_.teleport.keep_going);
@@ -139,6 +140,9 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   }
 
  private:
+  static Index planned(const Teleportation<Scalar>& plan, const BasicOptimizer<Scalar>& optimizer) {
+    return plan.schedule.empty() ? 0 : rehearsal_of(plan, optimizer);
+  }
   static VectorOf<Scalar>& checked(const BasicObjective<Scalar>& objective, VectorOf<Scalar>& w,
                                    const TrainOptions<Scalar>& options) {
     if (w.size() != objective.dimension()) {

@@ -25,10 +25,10 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   MinibatchRun(const BatchObjective<Scalar>& objective, const BatchSource<Scalar>& source,
                const Split& split, const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                const MinibatchOptions<Scalar>& options)
-      : TrainingRun<Scalar>(
-            optimizer, checked(objective, source, split, optimizer, w, options),
-            {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch, options.seed, true,
-             options.watcher, options.checkpoints, options.teleport.rehearsal > 0, options.clock}),
+      : TrainingRun<Scalar>(optimizer, checked(objective, source, split, optimizer, w, options),
+                            {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch,
+                             options.seed, true, options.watcher, options.checkpoints,
+                             planned(options.teleport, optimizer), options.clock}),
         objective_(objective),
         source_(source),
         split_(split),
@@ -58,7 +58,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     const Index next = plan.schedule.next_after(at.epoch).value_or(options_.epochs);
     const Index left = batches_.count() - at.batch;
     Outlook<Scalar> ahead{
-        .steps = std::min(plan.rehearsal, left),
+        .steps = std::min(this->rehearsal(), left),
         .horizon = (std::min(next, options_.epochs) - at.epoch - 1) * batches_.count() + left,
         .noisy = true,
         .objective = [this, &order](Index i) -> const BasicObjective<Scalar>& {
@@ -75,7 +75,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
         return evaluate<Scalar>(objective_, source_, monitored_, w, false).loss;
       };
       // Where nothing depends on it, it is no part of training.
-      if (options_.teleport.rehearsal > 0) return loss();
+      if (this->rehearsal() > 0) return loss();
       double found = 0.0;
       this->clock_.pause([&] { found = loss(); });
       return found;
@@ -192,6 +192,9 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   }
 
  private:
+  static Index planned(const Teleportation<Scalar>& plan, const BasicOptimizer<Scalar>& optimizer) {
+    return plan.schedule.empty() ? 0 : rehearsal_of(plan, optimizer, true);
+  }
   /// After i more mini-batches.
   double rate_after(Index i) const {
     const double part = static_cast<double>(at.batch + i) / static_cast<double>(batches_.count());

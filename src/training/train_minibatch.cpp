@@ -19,6 +19,12 @@ RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
   if (!plan.symmetry && !plan.schedule.empty()) {
     throw InvalidArgument("teleport.symmetry", "none with a schedule", "a symmetry of the model");
   }
+  // The curvature of one mini-batch says little about that of the next, and the noise of the steps
+  // grows with it: it is seen only when the loss is low, long after a rehearsal.
+  if (!plan.cap && !plan.own_objective && rehearsal_of(plan, optimizer, true) > 0 &&
+      plan.objective.value_or(default_objective(optimizer)) == ObjectiveKind::predicted_decrease) {
+    plan.cap = minibatch_cap;
+  }
   MinibatchRun<Scalar> run(objective, source, split, optimizer, w, options);
   while (run.goes_on()) {
     const bool scheduled = plan.schedule.contains(run.at.epoch);  // t in K

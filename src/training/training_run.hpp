@@ -38,7 +38,9 @@ class TrainingRun {
     bool trace = true;
     const StepWatcher& watcher;
     const Checkpointing<Scalar>& checkpoints;
-    bool safe = true;  ///< goes back to before a teleport rather than diverge
+    /// Of teleports that are planned; 0: none. With one the run goes back to before a teleport
+    /// rather than diverge.
+    Index rehearsal = 0;
     RunClock clock = RunClock::wall;
   };
 
@@ -97,7 +99,7 @@ class TrainingRun {
     Vector before = point();
     const Random random_before = random;
     std::optional<WayBack<Scalar>> here;
-    if (setting_.safe) here = {static_cast<Index>(at.teleports.size()), w_, at.optimizer};
+    if (setting_.rehearsal > 0) here = {static_cast<Index>(at.teleports.size()), w_, at.optimizer};
     Certificate certificate;
     try {
       certificate = attempt();
@@ -193,6 +195,8 @@ class TrainingRun {
     run.trace = std::move(at.trace);
     return run;
   }
+
+  Index rehearsal() const { return setting_.rehearsal; }
 
   TrainingClock clock_;
 

@@ -87,9 +87,7 @@ class Pair {
     } else {
       options.teleport.symmetry = symmetry;
       options.teleport.schedule = Schedule::parse(schedule);
-      if (grid.treatment == Treatment::defaults) {
-        options.teleport.rehearsal = usual_rehearsal(optimizer_);
-      }
+      if (grid.treatment != Treatment::defaults) options.teleport.rehearsal = 0;
     }
     const RunSummary other = run(start, options);
     if (table[cell].add(loss_, plain_, other) && grid.on_harm) {

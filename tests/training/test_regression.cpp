@@ -99,6 +99,7 @@ struct Curves {
   }
 };
 
+/// The next step alone decides about a teleport, as in the paper.
 Curves run_all(const std::vector<Problem>& problems, const Optimizer& optimizer,
                const RegressionSetting& setting) {
   const GeneralLinear<double> symmetry;
@@ -111,7 +112,8 @@ Curves run_all(const std::vector<Problem>& problems, const Optimizer& optimizer,
                                          .teleport = {.symmetry = &symmetry,
                                                       .search = setting.search,
                                                       .schedule = setting.schedule,
-                                                      .state = setting.state}}));
+                                                      .state = setting.state,
+                                                      .rehearsal = 0}}));
   }
   return curves;
 }
@@ -132,7 +134,7 @@ TEST(Regression, OneExactTeleportSpeedsUpGradientDescent) {
   }
 }
 
-// All defaults: the white gauge, with layer scales that suit the rate.
+// All other defaults: the white gauge, with layer scales that suit the rate.
 TEST(Regression, OneWhiteGaugeAndOneStepSolveIt) {
   const GradientDescent<double> gd;
   for (const auto& problems : {golden_problems(), own_problems()}) {

@@ -17,6 +17,9 @@
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
 #include "symport/optimizers/nesterov.hpp"
+#include "symport/search/fixed_ascent.hpp"
+#include "symport/search/orbit_ascent.hpp"
+#include "symport/search/random_search.hpp"
 #include "symport/symmetries/factor_pair.hpp"
 #include "symport/symmetries/rotation.hpp"
 #include "symport/training/train.hpp"
@@ -233,6 +236,28 @@ double ratio(const TestFunction& objective, const Symmetry& symmetry, const Opti
         .final_loss;
   };
   return final_loss(schedule) / final_loss("never");
+}
+
+TEST(Rehearsal, IsTheDefaultWhereASearchCompares) {
+  const GradientDescent<double> gd;
+  const Adam<double> adam;
+  const OrbitAscent ascent;
+  const FixedAscent fixed;
+  const RandomSearch best, blind({.keep_the_best = false});
+  const auto steps = [](const Teleportation<double>& plan, const Optimizer& optimizer,
+                        bool minibatches = false) {
+    return rehearsal_of(plan, optimizer, minibatches);
+  };
+  EXPECT_EQ(steps({}, gd), 20);
+  EXPECT_EQ(steps({}, adam), 100);
+  EXPECT_EQ(steps({}, adam, true), 40);
+  EXPECT_EQ(steps({.search = &ascent}, gd), 20);
+  EXPECT_EQ(steps({.search = &best}, gd), 20);
+  EXPECT_EQ(steps({.search = &fixed}, gd), 0);
+  EXPECT_EQ(steps({.search = &blind}, gd), 0);
+  EXPECT_EQ(steps({.schedule = Schedule::parse("auto")}, gd), 0);
+  EXPECT_EQ(steps({.search = &fixed, .rehearsal = 5}, gd), 5);
+  EXPECT_EQ(steps({.rehearsal = 0}, adam), 0);
 }
 
 // Both branches oscillate, and the teleported one is ahead on average.

@@ -74,12 +74,14 @@ TEST(Train, IsAlgorithmOne) {
   }
 
   Vector w = objective.start();
-  const RunSummary run = train<double>(
-      objective, descent, w,
-      {.max_steps = steps,
-       .learning_rate = rate,
-       .teleport = {.symmetry = &symmetry, .search = &scan, .schedule = every(100, 99)},
-       .seed = 7});
+  const RunSummary run = train<double>(objective, descent, w,
+                                       {.max_steps = steps,
+                                        .learning_rate = rate,
+                                        .teleport = {.symmetry = &symmetry,
+                                                     .search = &scan,
+                                                     .schedule = every(100, 99),
+                                                     .rehearsal = 0},
+                                        .seed = 7});
   EXPECT_TRUE(testing::identical(w, expected));
   EXPECT_EQ(run.status, RunStatus::step_limit);
   EXPECT_EQ(run.steps, steps);

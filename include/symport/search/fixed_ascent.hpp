@@ -18,6 +18,7 @@ class FixedAscent final : public Search {
  public:
   explicit FixedAscent(const FixedAscentOptions& options = {});
   std::string_view name() const override { return "fixed"; }
+  bool compares() const override { return false; }
   SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const override;
 
  private:

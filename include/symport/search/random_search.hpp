@@ -17,6 +17,7 @@ class RandomSearch final : public Search {
  public:
   explicit RandomSearch(const RandomSearchOptions& options = {});
   std::string_view name() const override { return "random"; }
+  bool compares() const override { return options_.keep_the_best; }
   SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const override;
 
  private:

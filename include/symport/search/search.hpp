@@ -28,6 +28,8 @@ class Search {
   virtual std::string_view name() const = 0;
   /// Whether the search can work on this kind of orbit; `run` requires it.
   virtual bool fits(const Orbit&) const { return true; }
+  /// Whether it compares points; false: what it finds is accepted as it is.
+  virtual bool compares() const { return true; }
   virtual SearchOutcome run(Orbit& orbit, Criterion& criterion, Random& random) const = 0;
 };
 

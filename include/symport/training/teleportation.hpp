@@ -25,6 +25,8 @@ enum class StatePolicy {
 };
 std::string_view to_string(StatePolicy policy);
 
+inline constexpr double minibatch_cap = 0.15;
+
 /// When and how to teleport. With an empty schedule: never; a schedule needs a symmetry.
 template <Real Scalar>
 struct Teleportation {
@@ -36,24 +38,37 @@ struct Teleportation {
   std::optional<ObjectiveKind> objective = std::nullopt;
   const TeleportObjective* own_objective = nullptr;        ///< see CriterionOptions
   double bound = std::numeric_limits<double>::infinity();  ///< see CriterionOptions
-  std::optional<double> cap = std::nullopt;                ///< see CriterionOptions
+  /// See CriterionOptions. Unset in rehearsed mini-batches with `predicted_decrease`:
+  /// `minibatch_cap`.
+  std::optional<double> cap = std::nullopt;
   /// Largest accepted drift of the loss; 0: 1e-8 in double, 1e-4 in float, and any for a symmetry
   /// that is not loss-invariant.
   double drift_tolerance = 0.0;
   /// Steps that are tried with and without a teleport before it is committed, at most up to the
   /// next teleport; for an optimizer that remembers gradients for long (`forgets`), up to the end
   /// of the run, and up to `longest_rehearsal` times as many while the lead is small; see
-  /// `rehearse`. `usual_rehearsal` is a good number. 0: none, the next step alone decides. With a
-  /// rehearsal, a run whose loss is no longer finite goes back to before the last accepted teleport
-  /// (should it come to that again, to before the first) and makes plain steps from there; what it
-  /// took back counts as refused.
-  Index rehearsal = 0;
+  /// `rehearse`. Unset: `rehearsal_of`. 0: none, the next step alone decides. With a rehearsal, a
+  /// run whose loss is no longer finite goes back to before the last accepted teleport (should it
+  /// come to that again, to before the first) and makes plain steps from there; what it took back
+  /// counts as refused.
+  std::optional<Index> rehearsal = std::nullopt;
   double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
   /// Asked often during a search and a rehearsal, which may take far longer than a step. Where it
   /// says no, the teleport is given up: the run ends as `interrupted`, with a checkpoint from
   /// before it, so that a resumed run makes the same teleport.
   KeepGoing keep_going{};
 };
+
+/// The steps that a run rehearses: where the plan does not say, `usual_rehearsal`, but none with an
+/// automatic schedule, which may cost next to nothing, and none where the search accepts what it
+/// finds without comparing it.
+template <Real Scalar>
+Index rehearsal_of(const Teleportation<Scalar>& plan, const BasicOptimizer<Scalar>& optimizer,
+                   bool minibatches = false) {
+  if (plan.rehearsal) return *plan.rehearsal;
+  const bool compared = !plan.search || plan.search->compares();
+  return compared && !plan.schedule.automatic() ? usual_rehearsal(optimizer, minibatches) : 0;
+}
 
 /// The objective when none is given: `decrement` for an optimizer that finds its own rate,
 /// otherwise `predicted_decrease`.

@@ -9,10 +9,9 @@
 #include "lab/options/threads.hpp"
 #include "lab/runs/checkpoint_files.hpp"
 #include "lab/runs/run_config.hpp"
-#include "lab/runs/settled.hpp"
+#include "lab/runs/weights_file.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/optimizers/objective_bound.hpp"
-#include "symport/training/mlp_file.hpp"
 #include "symport/training/standardized_source.hpp"
 #include "symport/training/train.hpp"
 #include "symport/training/train_minibatch.hpp"
@@ -23,8 +22,6 @@ namespace {
 
 /// Steps of full batches between checkpoints; mini-batches have one after every epoch.
 constexpr Index usual_checkpoint_every = 1000;
-/// Random numbers for the weights do not depend on those for the data.
-constexpr std::uint64_t weights_stream = 1;
 /// Samples on which it is tried whether a symmetry fits, where batches are full.
 constexpr std::size_t tried_samples = 1000;
 
@@ -32,38 +29,6 @@ std::vector<Index> first_samples(Index count) {
   std::vector<Index> samples(static_cast<std::size_t>(count));
   std::iota(samples.begin(), samples.end(), Index{0});
   return samples;
-}
-
-/// With the activation that the file of the weights names, where none was given.
-NetworkRunSpec with_stored_activation(NetworkRunSpec spec) {
-  if (spec.weights && !spec.activation) {
-    spec.activation = mlp_description(read_npz(*spec.weights), *spec.weights).activation;
-  }
-  return spec;
-}
-
-/// A network with its parameters, from a file or drawn from the seed.
-template <Real Scalar>
-StoredMlp<Scalar> make_weights(NetworkRunSpec& spec) {
-  if (!spec.weights) {
-    const Mlp network =
-        for_option("layers", [&] { return Mlp(spec.layers, *spec.activation, spec.biases); });
-    Random random(spec.seed, weights_stream);
-    return {network, initialize<Scalar>(network, *spec.init, random)};
-  }
-  const ArrayMap arrays = read_npz(*spec.weights);
-  settled("activation", spec.activation, mlp_description(arrays, *spec.weights).activation,
-          *spec.weights, activation_names());
-  StoredMlp<Scalar> stored = mlp_from_arrays<Scalar>(arrays, *spec.weights, *spec.activation);
-  const std::vector<Index> widths = stored.network.widths();
-  if (!spec.layers.empty() && spec.layers != widths) {
-    throw OptionError(
-        "layers", fmt::format("found {}, but the weights in '{}' are of {}",
-                              fmt::join(spec.layers, ","), *spec.weights, fmt::join(widths, ",")));
-  }
-  spec.layers = widths;
-  spec.biases = stored.network.biases();
-  return stored;
 }
 
 template <Real Scalar>
@@ -118,16 +83,16 @@ void load_into(MlpObjective<Scalar>& objective, const BatchSource<Scalar>& sourc
 template <Real Scalar>
 class LoadedRun final : public NetworkRun {
  public:
-  LoadedRun(const NetworkRunSpec& asked, DataCache& cache)
-      : NetworkRun(resolve(with_stored_activation(asked))),
-        weights_(make_weights<Scalar>(spec_)),
+  LoadedRun(const NetworkRunSpec& asked, const WeightsFile& file, DataCache& cache)
+      : NetworkRun(resolve(file.with_activation(asked))),
+        weights_(file.network<Scalar>(spec_)),
+        assumed_activation_(file.leaves_activation_open(asked)),
         data_(load_data<Scalar>(spec_, cache)),
         split_(split_samples(spec_, data_.training.count())),
         plan_(plan_teleport<Scalar>(spec_.how, *spec_.activation)),
         optimizer_(make_optimizer<Scalar>(spec_.optimizer,
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
                                           weights_.network)) {
-    assumed_activation_ = spec_.weights && !with_stored_activation(asked).activation;
     if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
     if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
@@ -409,7 +374,7 @@ class LoadedRun final : public NetworkRun {
   }
 
   StoredMlp<Scalar> weights_;
-  bool assumed_activation_ = false;  ///< neither the user nor the file of the weights named it
+  bool assumed_activation_;  ///< neither the user nor the file of the weights named it
   DataSet<Scalar> data_;
   Split split_;
   TeleportPlan<Scalar> plan_;
@@ -419,8 +384,11 @@ class LoadedRun final : public NetworkRun {
 }  // namespace
 
 std::unique_ptr<NetworkRun> load(const NetworkRunSpec& spec, DataCache& data) {
-  if (spec.precision == Precision::float32) return std::make_unique<LoadedRun<float>>(spec, data);
-  return std::make_unique<LoadedRun<double>>(spec, data);
+  const WeightsFile file(spec);
+  if (spec.precision == Precision::float32) {
+    return std::make_unique<LoadedRun<float>>(spec, file, data);
+  }
+  return std::make_unique<LoadedRun<double>>(spec, file, data);
 }
 
 }  // namespace symport::lab

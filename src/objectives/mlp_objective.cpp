@@ -42,6 +42,7 @@ void MlpObjective<Scalar>::bind(MatrixIn<Scalar> X, const Targets<Scalar>& targe
   inputs_.topRows(X.rows()) = X;
   if (network_.biases()) inputs_.bottomRows(1).setOnes();
   targets_ = targets;
+  input_kernel_known_ = false;
 }
 
 template <Real Scalar>

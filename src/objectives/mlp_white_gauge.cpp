@@ -119,10 +119,21 @@ typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::batch_factors(
   const Index order = std::min(n, d);
   const double trace = static_cast<double>(h.squaredNorm());
   if (usable<Scalar>(trace)) {
-    gauge_square_.resize(order, order);
     const double lambda = damping_of<Scalar>(damping, trace, order, memory[largest_trace]);
+    const auto fill = [&](MatrixOf<Scalar>& kernel) {
+      kernel.resize(order, order);
+      by_samples ? gram<Scalar>(h, kernel) : row_gram<Scalar>(h, kernel);
+    };
+    if (m == 1 && !input_kernel_known_) {
+      fill(input_kernel_);
+      input_kernel_known_ = true;
+    }
     const bool made = damped_cholesky<Scalar>(lambda, gauge_square_, [&] {
-      by_samples ? gram<Scalar>(h, gauge_square_) : row_gram<Scalar>(h, gauge_square_);
+      if (m == 1) {
+        gauge_square_ = input_kernel_;
+      } else {
+        fill(gauge_square_);
+      }
     });
     if (made && by_samples) {  // delta (h'h + lambda I)^-1, times h'
       gauge_left_.resize(delta.rows(), n);
@@ -136,10 +147,11 @@ typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::batch_factors(
       return {&gauge_left_, &h};
     }
     if (made) {  // (delta h') (h h' + lambda I)^-1
-      gauge_left_.resize(delta.rows(), d);
-      multiply<Scalar>(to_sum(), false, delta, true, h, 0, gauge_left_);
+      gauge_gradient_.resize(delta.rows(), d);
+      multiply<Scalar>(1, false, delta, true, h, 0, gauge_gradient_);
+      gauge_left_ = to_sum() * gauge_gradient_;
       divide_by_cholesky<Scalar>(gauge_square_, gauge_left_);
-      return {&gauge_left_, nullptr};
+      return {&gauge_left_, nullptr, &gauge_gradient_};
     }
   }
   // Nothing to learn from, or diverged already: no step.
@@ -261,8 +273,12 @@ double MlpObjective<Scalar>::white_direction(In<Scalar> w, const WhiteGaugeOptio
       part = *u.left;
     }
     if (!gradient) return;
-    multiply<Scalar>(1, false, states_.delta[at(m)], true, h(m - 1, states_), 0,
-                     network_.augmented(m, gradient->data()));
+    auto slope = network_.augmented(m, gradient->data());
+    if (u.gradient) {
+      slope = *u.gradient;
+    } else {
+      multiply<Scalar>(1, false, states_.delta[at(m)], true, h(m - 1, states_), 0, slope);
+    }
   });
 }
 

@@ -112,6 +112,7 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   struct GaugeFactors {
     const MatrixOf<Scalar>* left = nullptr;
     const MatrixOf<Scalar>* right = nullptr;
+    const MatrixOf<Scalar>* gradient = nullptr;  ///< dL/dW_m, where it was needed on the way
   };
   Index layer_memory(Index m, const WhiteGaugeOptions& options) const;
   GaugeFactors gauge_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const;
@@ -128,7 +129,11 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   mutable MlpStates<Scalar> states_;
   mutable Matrices Rh_, Rz_, Rdelta_;  ///< for second derivatives only
   mutable MatrixOf<Scalar> bend_;
-  mutable MatrixOf<Scalar> gauge_square_, gauge_left_, gauge_right_;  ///< for round trips only
+  // For round trips only.
+  mutable MatrixOf<Scalar> gauge_square_, gauge_left_, gauge_right_, gauge_gradient_;
+  // The kernel of the inputs, until others are bound: full batches need it at every step.
+  mutable MatrixOf<Scalar> input_kernel_;
+  mutable bool input_kernel_known_ = false;
 };
 
 }  // namespace symport

@@ -7,6 +7,7 @@
 
 #include "core/dense.hpp"
 #include "support/network_golden.hpp"
+#include "support/numbers.hpp"
 #include "support/white_steps.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
@@ -178,6 +179,29 @@ TEST(WhiteGauge, StepsAndPiecesAgree) {
 
 // With a damping so large that the kernel does not matter, (K + lambda I)^-1 = 1/lambda: every
 // layer's u is its own gradient, of the summed loss, over lambda.
+/// Fewer samples than features and more, one batch after the other in one objective: nothing of a
+/// batch is left for the next, and loss and gradient are those of the batch.
+TEST(WhiteGauge, OfAnotherBatchIsThatOfANewObjective) {
+  Random random(31);
+  const Mlp network({5, 4, 3}, Activation::parse("leaky_relu"), true);
+  MlpObjective<double> reused(network, Loss::parse("half_sum_squares"));
+  const Vector w = random.normal_matrix(network.parameters(), 1);
+  for (const Index samples : {9, 9, 3, 3, 12}) {
+    const Matrix X = random.normal_matrix(5, samples), Y = random.normal_matrix(3, samples);
+    reused.bind(X, Targets<double>(Y));
+    const MlpObjective<double> fresh(network, reused.loss(), X, Targets<double>(Y));
+    Vector expected(w.size());
+    const double loss = fresh.gradient(w, expected);
+    for (int time = 0; time < 2; ++time) {  // the second time from what is kept
+      Vector memory = no_memory(reused, {}), u(w.size()), gradient(w.size());
+      Out<double> slope(gradient);
+      EXPECT_EQ(reused.white_gauge()->white_direction(w, {}, memory, u, &slope), loss);
+      EXPECT_LE(testing::distance(gradient, expected), tolerance::rounding);
+      EXPECT_EQ(u, direction_at<double>(fresh, w, {})) << samples;
+    }
+  }
+}
+
 TEST(WhiteGauge, MuchDampingLeavesTheGradient) {
   for (const Case& c : cases) {
     const auto objective = random_objective<double>(c, Loss(Loss::Kind::cross_entropy));

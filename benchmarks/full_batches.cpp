@@ -32,7 +32,8 @@ struct FullBatches {
     double evaluations = 0.0;
     for (int i = 0; i < steps; ++i) {
       const double loss = optimizer.measure(objective, w, state, gradient, direction);
-      const StepOutcome outcome = optimizer.step(objective, loss, gradient, rate, state, w);
+      const StepOutcome outcome =
+          optimizer.step_along(direction, objective, loss, gradient, rate, state, w);
       if (!outcome.moved) {
         throw std::runtime_error(
             fmt::format("{} on {}: arrived after {} steps", optimizer.name(), name, i));
@@ -45,7 +46,7 @@ struct FullBatches {
 
 template <Real Scalar>
 void add_remark(Bench& bench, const FullBatches<Scalar>& problem,
-                const BasicOptimizer<Scalar>& optimizer) {
+                const BasicOptimizer<Scalar>& optimizer, std::string_view name) {
   const GradientDescent<Scalar> descent;
   double evaluations = 0.0;
   Alternating times(2);
@@ -57,7 +58,7 @@ void add_remark(Bench& bench, const FullBatches<Scalar>& problem,
   bench.report.remark(fmt::format(
       "{} step, {}, in steps of gradient descent: {:.2f}, for {:.1f} gradients: {:.2f} for each "
       "({:.3g} ms, gradient descent {:.3g} ms)",
-      optimizer.name(), problem.name, ratio, evaluations, ratio / evaluations,
+      name, problem.name, ratio, evaluations, ratio / evaluations,
       1e3 * times.median_seconds(0) / problem.steps,
       1e3 * times.median_seconds(1) / problem.steps));
 }
@@ -88,24 +89,32 @@ void bench_full_batches(Bench& bench) {
   const ImageProblem images = image_problem(bench.images.source, 100);
   const FullBatches<float> batch{"784-512-512-10 and 100 images", images.objective, images.w,
                                  image_rate, 20};
-  add_remark<float>(bench, batch, Lbfgs<float>());
-  add_remark<float>(bench, batch, LineSearchDescent<float>());
-  add_remark<float>(bench, batch, CurvatureDescent<float>());
+  add_remark<float>(bench, batch, Lbfgs<float>(), "L-BFGS");
+  add_remark<float>(bench, batch, LineSearchDescent<float>(), "exact line search");
+  add_remark<float>(bench, batch, CurvatureDescent<float>(), "measured (--lr auto)");
 
   const MlpObjective<double> squares = table_problem(1, "mean_squares:mean");
   const FullBatches<double> regression{"10-32-32-1 and 400 samples", squares, weights_of(squares),
                                        1e-2, 5};
-  add_remark<double>(bench, regression, LevenbergMarquardt<double>());
-  add_remark<double>(bench, regression, NaturalGradient<double>());
+  add_remark<double>(bench, regression, LevenbergMarquardt<double>(), "Levenberg-Marquardt");
+  add_remark<double>(bench, regression, NaturalGradient<double>(), "natural gradient");
   const MlpObjective<double> entropy = table_problem(3, "cross_entropy:mean");
-  add_remark<double>(bench, {"10-32-32-3 and 400 samples", entropy, weights_of(entropy), 1e-2, 5},
-                     NaturalGradient<double>());
+  const FullBatches<double> classes{"10-32-32-3 and 400 samples", entropy, weights_of(entropy),
+                                    1e-2, 5};
+  add_remark<double>(bench, classes, NaturalGradient<double>(), "natural gradient");
+  FullBatches<double> longer = classes;
+  longer.steps = 200;
+  add_remark<double>(bench, longer,
+                     RoundTrip<double>(entropy, std::make_shared<GradientDescent<double>>()),
+                     "round trip");
+  add_remark<double>(bench, longer, RoundTrip<double>(entropy, std::make_shared<Adam<double>>()),
+                     "round trip with Adam");
 
   const auto pair = MatrixFactorization::conditioned(200, 100, 10, 10.0, 1);
   add_remark<double>(
       bench,
       {"a 200 x 100 matrix of rank 10", pair, pair.start(), ScaledGd<double>::usual_rate, 20},
-      ScaledGd<double>());
+      ScaledGd<double>(), "ScaledGD");
 }
 
 }  // namespace symport::benchmarks

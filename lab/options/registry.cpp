@@ -77,6 +77,10 @@ struct ParsedFunction {
 };
 
 ParsedFunction parse_function(const std::string& specification) {
+  if (specification.find_first_of("^*/+()") != std::string::npos) {
+    throw InvalidArgument("function", fmt::format("'{}'", specification),
+                          "a name, or a formula in x1, x2, ..., such as x1^2 + x2^2");
+  }
   const std::size_t colon = specification.find(':');
   ParsedFunction parsed{find_entry(functions(), specification.substr(0, colon)), {}};
   const FunctionEntry& entry = parsed.entry;
@@ -315,10 +319,6 @@ FunctionProblem make_problem(const std::string& specification) {
                           join(names_of(functions())));
   }
   if (is_formula(specification)) return {make_own_function(specification), nullptr, specification};
-  if (specification.find_first_of("^*/+()") != std::string::npos) {
-    throw InvalidArgument("function", fmt::format("'{}'", specification),
-                          "a name, or a formula in x1, x2, ..., such as x1^2 + x2^2");
-  }
   const ParsedFunction parsed = parse_function(specification);
   FunctionProblem problem = parsed.entry.make(parsed.values);
   problem.specification = parsed.text();

@@ -12,9 +12,12 @@ namespace {
 
 constexpr const char* run_group = "Run";
 
-/// A function's name; a configuration file has all its parameters.
+/// A function's name, which must be known; a configuration file has all its parameters.
 Codec<std::string> as_function() {
-  return {[](const std::string& text) { return text; },
+  return {[](const std::string& text) {
+            if (!text.empty()) full_specification(text);
+            return text;
+          },
           [](const std::string& text) {
             return ConfigValue(text.empty() ? text : full_specification(text));
           }};

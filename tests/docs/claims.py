@@ -68,6 +68,20 @@ def digest(root, entry):
     return hashlib.sha256(" ".join(numbers).encode()).hexdigest()[:12]
 
 
+def unknown_runs(claim):
+    """The runs below --out that a claim about `reproduce` reads and no experiment makes."""
+    unknown = []
+    for _, expression, *_ in claim["numbers"]:
+        for name in re.findall(r"(?:last|column)\('([^']+)'", expression):
+            experiment, run = name.rsplit("/", 1)
+            file = ROOT / "experiments" / experiment / "experiment.toml"
+            made = [row["name"] for row in tomllib.loads(file.read_text(encoding="utf-8"))["run"]] if file.is_file() else []
+            folders = {"-".join(re.findall(r"[a-z0-9]+", name.lower())) for name in made}
+            if run.rsplit("-", 1)[0] not in folders:
+                unknown.append(name)
+    return unknown
+
+
 def unbacked(root, table):
     """What is wrong with the pages and the table, one line each."""
     faults = []
@@ -75,6 +89,7 @@ def unbacked(root, table):
     claimed, measured = {}, {}
     for claim in table.get("claim", []):
         text = (root / claim["page"]).read_text(encoding="utf-8")
+        faults += [f"{claim['page']}: no run '{name}' comes out of '{claim['run']}'" for name in unknown_runs(claim)]
         for numbers, *_ in claim["numbers"]:
             for number in [numbers] if isinstance(numbers, str) else numbers:
                 claimed.setdefault(claim["page"], set()).add(number)

@@ -27,7 +27,10 @@ Codec<std::string> as_text() {
 }
 
 Codec<std::string> as_path() {
-  return {[](const std::string& text) { return text; },
+  return {[](const std::string& text) {
+            if (text.empty()) throw InvalidArgument("path", "''", "the path of a file");
+            return text;
+          },
           [](const std::string& path) {
             return ConfigValue(std::filesystem::absolute(path).lexically_normal().string());
           }};

@@ -286,6 +286,7 @@ struct BadConfig {
   const char* name;
   std::string text;
   Words expected;
+  const char* command = "optimize";
 };
 void PrintTo(const BadConfig& bad, std::ostream* out) { *out << bad.name; }
 class BadConfigTest : public ::testing::TestWithParam<BadConfig> {};
@@ -293,7 +294,7 @@ class BadConfigTest : public ::testing::TestWithParam<BadConfig> {};
 TEST_P(BadConfigTest, IsExitTwoNamingFileAndLine) {
   const TemporaryDirectory directory;
   write_file(directory.path() / "run.toml", GetParam().text);
-  const Finished run = symport({"optimize", "--config", "run.toml", "--out", "result"},
+  const Finished run = symport({GetParam().command, "--config", "run.toml", "--out", "result"},
                                {.directory = directory.path()});
   EXPECT_EQ(run.exit_code, 2) << run.out << run.err;
   EXPECT_EQ(run.out, "");
@@ -321,6 +322,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"ConfigInConfig", "config = \"run.toml\"\n", {"run.toml:1: config: unknown key"}},
         BadConfig{
             "BadSwitch", "function = \"booth\"\nquiet = 3\n", {"run.toml:2: quiet: found '3'"}},
+        BadConfig{"UnknownFunction",
+                  "steps = 5\nfunction = \"bo# oth\"\n",
+                  {"run.toml:2: function: found 'bo# oth'", "did you mean 'booth'?"}},
+        BadConfig{"EmptyPath",
+                  "data = \"digits\"\nweights = \"\"\n",
+                  {"run.toml:2: weights: found '', allowed is the path of a file"},
+                  "train"},
         BadConfig{"StartOfOtherLength",
                   "function = \"booth\"\nstart = [1.0]\n",
                   {"run.toml:2: start: found 1 number, allowed is 2"}},

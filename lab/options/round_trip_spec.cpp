@@ -65,7 +65,7 @@ void check(const RoundTripSpec& spec) {
 template <Real Scalar>
 std::unique_ptr<BasicOptimizer<Scalar>> with_round_trips(
     std::unique_ptr<BasicOptimizer<Scalar>> rule, const BasicObjective<Scalar>& objective,
-    RoundTripSpec& spec, std::optional<RateSpec>& rate) {
+    RoundTripSpec& spec, std::optional<RateSpec>& rate, bool full_batches) {
   check(spec);
   if (!spec.on()) return rule;
   RoundTripOptions options{.gauge = {.layers = *spec.layers, .damping = spec.damping}};
@@ -81,7 +81,10 @@ std::unique_ptr<BasicOptimizer<Scalar>> with_round_trips(
   spec.damping = trip->options().gauge.damping;
   spec.kernel = options.gauge.kernel;
   if (spec.kernel == GaugeKernel::average) spec.refresh = options.gauge.refresh;
-  if (!rate) rate = RateSpec{LearningRate(trip->usual_rate())};
+  if (!rate) {
+    rate =
+        RateSpec{LearningRate(full_batches ? trip->usual_full_batch_rate() : trip->usual_rate())};
+  }
   return trip;
 }
 
@@ -93,10 +96,10 @@ double usual_rate(const BasicOptimizer<Scalar>& optimizer, double usual) {
 
 template std::unique_ptr<BasicOptimizer<float>> with_round_trips(
     std::unique_ptr<BasicOptimizer<float>>, const BasicObjective<float>&, RoundTripSpec&,
-    std::optional<RateSpec>&);
+    std::optional<RateSpec>&, bool);
 template std::unique_ptr<BasicOptimizer<double>> with_round_trips(
     std::unique_ptr<BasicOptimizer<double>>, const BasicObjective<double>&, RoundTripSpec&,
-    std::optional<RateSpec>&);
+    std::optional<RateSpec>&, bool);
 template double usual_rate(const BasicOptimizer<float>&, double);
 template double usual_rate(const BasicOptimizer<double>&, double);
 

@@ -28,12 +28,12 @@ const OptionTable<RoundTripSpec>& round_trip_options();
 void check(const RoundTripSpec& spec);
 
 /// `rule` with the round trips of `spec`, if it has any; what was open in `spec` is then settled,
-/// and so is `rate`, which means theta. Throws OptionError where they do not fit the objective or
-/// the rule.
+/// and so is `rate`, which means theta and may depend on whether the run has full batches. Throws
+/// OptionError where they do not fit the objective or the rule.
 template <Real Scalar>
 std::unique_ptr<BasicOptimizer<Scalar>> with_round_trips(
     std::unique_ptr<BasicOptimizer<Scalar>> rule, const BasicObjective<Scalar>& objective,
-    RoundTripSpec& spec, std::optional<RateSpec>& rate);
+    RoundTripSpec& spec, std::optional<RateSpec>& rate, bool full_batches);
 
 /// The rate of an optimizer of round trips where none is given, otherwise `usual`.
 template <Real Scalar>

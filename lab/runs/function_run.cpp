@@ -153,7 +153,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   auto rule = make_optimizer<double>(spec.optimizer, automatic, place_of(function));
   for_option("optimizer", [&] { require_fit<double>(*rule, function); });
   run.optimizer =
-      with_round_trips<double>(std::move(rule), function, spec.trip, spec.learning_rate);
+      with_round_trips<double>(std::move(rule), function, spec.trip, spec.learning_rate, true);
   run.search = resolve_search(spec.how);
   check_search(run);
   if (!spec.how.objective) {

@@ -96,7 +96,7 @@ class LoadedRun final : public NetworkRun {
     if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
     if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
-                                          spec_.learning_rate);
+                                          spec_.learning_rate, !spec_.minibatch());
     check_samples();
     check_optimizer();
     check_symmetry();

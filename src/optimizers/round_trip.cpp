@@ -18,7 +18,7 @@ namespace {
 /// Forward and backward pass without the products that make a gradient of them.
 constexpr double states_cost = 2.0 / 3.0;
 /// Of rules whose steps do not grow with the gradient.
-constexpr double usual_adaptive_rate = 1e-3;
+constexpr double usual_adaptive_rate = 1e-3, usual_adaptive_full_batch_rate = 0.03;
 
 /// The numbers of the buffer `theta`.
 enum Theta : Index {
@@ -67,10 +67,20 @@ RoundTrip<Scalar>::RoundTrip(const BasicObjective<Scalar>& objective,
   memory_size_ = gauge.memory_size(options.gauge);
   const auto usual = gauge.usual();
   if (!options_.gauge.damping) options_.gauge.damping = usual.damping;
-  const double amplification = rule_->automatic_rate() ? 1.0 : rule_->amplification();
-  // To six places: 1/(1 - 0.9) is not quite 10.
-  usual_rate_ = amplification > 0.0 ? std::round(1e6 * usual.theta / amplification) / 1e6
-                                    : usual_adaptive_rate;
+  usual_theta_ = usual.theta;
+}
+
+template <Real Scalar>
+double RoundTrip<Scalar>::usual_rate() const {
+  const double amplification = automatic_rate() ? 1.0 : rule_->amplification();
+  if (!(amplification > 0.0)) return usual_adaptive_rate;
+  return std::round(1e6 * usual_theta_ / amplification) / 1e6;  // 1/(1 - 0.9) is not quite 10
+}
+
+template <Real Scalar>
+double RoundTrip<Scalar>::usual_full_batch_rate() const {
+  const bool adaptive = !automatic_rate() && !(rule_->amplification() > 0.0);
+  return adaptive ? usual_adaptive_full_batch_rate : usual_rate();
 }
 
 template <Real Scalar>
@@ -148,6 +158,32 @@ void RoundTrip<Scalar>::remember(double loss, OptimizerState<Scalar>& state) con
   } else {
     theta[reference] = std::max(theta[first_loss], std::min(theta[reference], theta[mean_loss]));
   }
+}
+
+template <Real Scalar>
+bool RoundTrip<Scalar>::may_take_back() const {
+  return options_.check_every > 0 && !automatic_rate() && !(rule_->amplification() > 0.0);
+}
+
+template <Real Scalar>
+bool RoundTrip<Scalar>::takes_back(double loss, OptimizerState<Scalar>& state) const {
+  if (!may_take_back()) return false;
+  VectorOf<Scalar>& theta = state["theta"];
+  const double allowed = std::max(alarm * static_cast<double>(theta[first_loss]),
+                                  static_cast<double>(theta[last_loss]));
+  const bool back = !(loss <= allowed);
+  if (back) {
+    theta[scale] *= Scalar(0.5);
+    for (StateBuffer<Scalar>& buffer : state.buffers) {
+      if (buffer.kind == StateKind::cotangent) buffer.values.setZero();
+    }
+  } else if (theta[wait] <= Scalar(0)) {
+    theta[scale] = std::min(theta[limit], Scalar(2) * theta[scale]);
+  } else {
+    return false;
+  }
+  theta[wait] = static_cast<Scalar>(options_.check_every);
+  return back;
 }
 
 template <Real Scalar>

@@ -112,7 +112,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(dL/dw)
   void update() {
-    const StepOutcome outcome = step();
+    const BasicOptimizer<Scalar>& optimizer = next_optimizer();
+    const bool keeps = optimizer.may_take_back();
+    if (keeps) before_ = w_in_;
+    const StepOutcome outcome = step(optimizer);
     if (options_.trace && optimizer_.automatic_rate()) {
       at.trace.rows.back().learning_rate = outcome.rate;
     }
@@ -124,6 +127,12 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     measure();
     at.evaluations += 1.0 + outcome.evaluations;
     rate_ = options_.learning_rate.at(++at.step);
+    if (keeps && optimizer.takes_back(loss_, at.optimizer)) {
+      Out<Scalar> w = w_out_;
+      w = before_;
+      measure();
+      at.evaluations += 1.0;
+    }
     while (!finite() && this->go_back()) {
       measure();
       at.evaluations += 1.0;
@@ -174,15 +183,17 @@ class FullBatchRun final : public TrainingRun<Scalar> {
                 ? objective_.gradient(w_in_, gradient_out_)
                 : optimizer_.measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
   }
+  const BasicOptimizer<Scalar>& next_optimizer() const {
+    const bool plain = options_.round_trips && !options_.round_trips->contains(at.step);
+    return plain ? optimizer_.rule() : optimizer_;
+  }
   /// w <- w - u; what is known of w already is used.
-  StepOutcome step() {
-    if (!options_.round_trips) {
-      return optimizer_.step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
-                                   w_out_);
+  StepOutcome step(const BasicOptimizer<Scalar>& optimizer) {
+    if (options_.round_trips) {
+      return optimizer.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
     }
-    const bool trip = options_.round_trips->contains(at.step);
-    const BasicOptimizer<Scalar>& rule = trip ? optimizer_ : optimizer_.rule();
-    return rule.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
+    return optimizer.step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
+                                w_out_);
   }
 
   void make_row() {
@@ -217,6 +228,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   double loss_ = 0.0;    ///< and gradient, at w
   Index validated_ = 0;  ///< held-out samples
   VectorOf<Scalar> gradient_;
+  VectorOf<Scalar> before_;  ///< w before the last step, where that may be taken back
   // Made once: on small problems an update costs no more than making these.
   const Out<Scalar> gradient_out_, w_out_;
   const Eigen::Ref<const VectorOf<Scalar>> gradient_in_, w_in_;

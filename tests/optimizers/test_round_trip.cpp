@@ -161,6 +161,11 @@ TEST(RoundTrip, HasAThetaForEveryRule) {
   EXPECT_EQ(rate(problem.objective, std::make_shared<Momentum<double>>()), 0.03);
   EXPECT_EQ(rate(pair, std::make_shared<GradientDescent<double>>()), 0.25);
   EXPECT_EQ(rate(problem.objective, std::make_shared<Adam<double>>()), 1e-3);
+  const auto in_full_batches = [&](std::shared_ptr<const Optimizer> rule) {
+    return RoundTrip<double>(problem.objective, std::move(rule)).usual_full_batch_rate();
+  };
+  EXPECT_EQ(in_full_batches(std::make_shared<GradientDescent<double>>()), 0.3);
+  EXPECT_EQ(in_full_batches(std::make_shared<Adam<double>>()), 0.03);
 }
 
 TEST(RoundTrip, RefusesWhatItCannotDo) {

@@ -2,6 +2,7 @@
 // Algorithms 1 and 2 with round trips.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
 #include "support/networks.hpp"
@@ -201,6 +202,46 @@ TEST(RoundTrips, ShortenAThetaThatHarmsTheOtherBatches) {
   };
   EXPECT_LT(last(32), 3.0);
   EXPECT_FALSE(last(0) < 10.0);
+}
+
+// Adam's steps are as long as theta, and the extended tanh grows like e^x: without checks the loss
+// leaps by many orders of magnitude or to no number.
+TEST(RoundTrips, WithAdamTakeBackAStepThatLeapsAway) {
+  Random random(6);
+  const auto problem = testing::random_problem<double>({5, 8, 8, 3}, "tanh_extended",
+                                                       "cross_entropy:mean", true, 30, random);
+  const auto adam = [&](Index check_every) {
+    return RoundTrip<double>(problem.objective, std::make_shared<Adam<double>>(),
+                             {.check_every = check_every});
+  };
+  TrainOptions<double> options{.max_steps = 60, .learning_rate = 2.0};
+  const auto worst = [&](const RoundTrip<double>& trip) {
+    Vector w = problem.w;
+    const RunSummary run = train<double>(problem.objective, trip, w, options);
+    double largest = 0.0;
+    for (const TraceRow& row : run.trace.rows) {
+      largest = std::isfinite(row.loss) ? std::max(largest, row.loss) : INFINITY;
+    }
+    return std::pair(largest / run.trace.rows.front().loss, run);
+  };
+  EXPECT_GT(worst(adam(0)).first, 1e3);
+  const auto [leap, run] = worst(adam(8));
+  EXPECT_LE(leap, 1.5);
+  EXPECT_EQ(run.status, RunStatus::step_limit);
+  EXPECT_LT(run.final_loss, 0.5 * run.trace.rows.front().loss);
+  EXPECT_GT(run.evaluations, 61.0);  // a step that is taken back has its cost
+
+  std::vector<Checkpoint<double>> saved;
+  options.checkpoints.every = 1;
+  options.checkpoints.save = [&](const Checkpoint<double>& c) { saved.push_back(c); };
+  Vector end = problem.w;
+  train<double>(problem.objective, adam(8), end, options);
+  for (const Checkpoint<double>& checkpoint : saved) {
+    options.checkpoints = {.resume = &checkpoint};
+    Vector w = Vector::Zero(end.size());
+    EXPECT_EQ(train<double>(problem.objective, adam(8), w, options).evaluations, run.evaluations);
+    EXPECT_EQ(w, end) << "from step " << checkpoint.step;
+  }
 }
 
 TEST(RoundTrips, SolveFactorisationsOfAnyCondition) {

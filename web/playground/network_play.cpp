@@ -60,7 +60,7 @@ NetworkPlay::NetworkPlay(const std::vector<std::string>& words)
   const bool automatic = spec_.learning_rate && spec_.learning_rate->automatic();
   optimizer_ = lab::with_round_trips<double>(
       lab::make_optimizer<double>(spec_.optimizer, automatic, network_), objective_, spec_.trip,
-      spec_.learning_rate);
+      spec_.learning_rate, true);
 }
 
 std::string NetworkPlay::about() const {

@@ -65,6 +65,13 @@ class BasicOptimizer {
                                  const BasicObjective<Scalar>& objective, double loss,
                                  In<Scalar> gradient, double learning_rate,
                                  OptimizerState<Scalar>& state, Out<Scalar> w) const;
+  /// In full batches: whether `takes_back` may say yes, so that the point before a step is kept.
+  virtual bool may_take_back() const { return false; }
+  /// Is told, after a step in full batches, where it led. True asks to return to where the step
+  /// began, with the state as it is now: the next step will be shorter.
+  virtual bool takes_back(double /*loss*/, OptimizerState<Scalar>& /*state*/) const {
+    return false;
+  }
 
   /// One step on the bound batch: what `gradient` and `step` would do, to rounding, without the
   /// gradient in memory where the optimizer allows it. Returns the loss before the step;

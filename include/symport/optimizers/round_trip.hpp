@@ -23,9 +23,13 @@ struct RoundTripOptions {
 /// theta is halved until a step with it lowers the loss of the batch at hand (with momentum, until
 /// the sum of the steps that this u will cause does), and it recovers by doubling. When the running
 /// mean is half as large again as the first loss, and again whenever it has grown by as much, theta
-/// is halved for good. Rules whose steps do not grow with the gradient, such as Adam, are not
-/// checked. And a rule that measures its steps (CurvatureDescent) takes theta = <dL/dw, u> / u'Hu
-/// with backtracking.
+/// is halved for good. And a rule that measures its steps (CurvatureDescent) takes
+/// theta = <dL/dw, u> / u'Hu with backtracking.
+///
+/// Steps that do not grow with the gradient, such as Adam's, may raise the loss for a while and are
+/// not checked so. In full batches, one that leads to a loss half as large again as the first, or
+/// to none, is taken back; theta is halved for `check_every` steps, and the rule forgets its mean
+/// gradient.
 ///
 /// `step` costs two thirds of a gradient more than the rule's own, because it has to find the
 /// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, avoid
@@ -43,9 +47,11 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
 
   const BasicOptimizer<Scalar>& rule() const override { return *rule_; }
   const RoundTripOptions& options() const { return options_; }
-  /// The theta to use where none is given: the gauge's own divided by the rule's amplification;
-  /// 1e-3 for rules like Adam.
-  double usual_rate() const { return usual_rate_; }
+  /// The theta to use where none is given: the gauge's own divided by the rule's amplification. For
+  /// rules like Adam, 1e-3 in mini-batches and 0.03 in full ones, where there is no noise to
+  /// average out and a step too long is taken back.
+  double usual_rate() const;
+  double usual_full_batch_rate() const;
 
   std::string_view name() const override { return rule_->name(); }
   /// The rule's buffers, then `gauge` (its memory) and `theta` (of the checks).
@@ -63,6 +69,8 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
                          const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
                          double learning_rate, OptimizerState<Scalar>& state,
                          Out<Scalar> w) const override;
+  bool may_take_back() const override;
+  bool takes_back(double loss, OptimizerState<Scalar>& state) const override;
   /// Without gradient or u in memory where no check is due.
   double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
                         OptimizerState<Scalar>& state, Out<Scalar> w,
@@ -83,7 +91,7 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
   RoundTripOptions options_;
   Index dimension_ = 0;
   Index memory_size_ = 0;
-  double usual_rate_ = 0.0;
+  double usual_theta_ = 0.0;  ///< of gradient descent
 };
 
 }  // namespace symport

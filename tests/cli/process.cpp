@@ -150,6 +150,10 @@ bool still_runs(int process) {
   return ended.si_pid == 0;
 }
 
+void wait_until_exists(const std::filesystem::path& path, int process) {
+  while (!std::filesystem::exists(path) && still_runs(process)) std::this_thread::yield();
+}
+
 TemporaryDirectory::TemporaryDirectory() {
   std::string pattern = (std::filesystem::temp_directory_path() / "symport-test-XXXXXX").string();
   require(::mkdtemp(pattern.data()) != nullptr, "no temporary directory");

@@ -47,6 +47,8 @@ std::function<void(int)> send_after(std::chrono::milliseconds delay, int signal)
 
 /// Whether the process has not ended yet.
 bool still_runs(int process);
+/// Returns when the file or directory is there, or the process has ended.
+void wait_until_exists(const std::filesystem::path& path, int process);
 
 /// A directory of its own for each test, removed at its end.
 class TemporaryDirectory {

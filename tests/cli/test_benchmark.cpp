@@ -63,9 +63,11 @@ TEST(BenchmarkCommand, GoesOnAfterAnInterruption) {
   const std::string out = room / "b";
   const std::string long_budget = "20000evals";
   const Finished whole = symport(small_benchmark({"--json", "--quiet"}, long_budget));
-  const Finished stopped =
-      symport(small_benchmark({"--quiet", "--out", out}, long_budget),
-              {.meanwhile = send_after(std::chrono::milliseconds(30), SIGINT)});
+  const Finished stopped = symport(small_benchmark({"--quiet", "--out", out}, long_budget),
+                                   {.meanwhile = [&](int process) {
+                                     wait_until_exists(fs::path(out) / "benchmark.toml", process);
+                                     ::kill(process, SIGINT);
+                                   }});
   if (stopped.exit_code != 0) {
     EXPECT_EQ(stopped.exit_code, 130);
     EXPECT_THAT(stopped.err, HasSubstr("symport benchmark --resume " + out));

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "cli/experiment_place.hpp"
 
@@ -57,11 +55,10 @@ TEST(Reproduce, GoesOnWhereItWasInterrupted) {
   std::string text = std::string(regression) + met;
   text.replace(text.find("steps = 30"), 10, "steps = 300000");
   const Place place(text);
-  const Finished cut =
-      place.reproduce({}, {.meanwhile = [](int process) {
-                        std::this_thread::sleep_for(std::chrono::milliseconds(300));
-                        ::kill(process, SIGINT);
-                      }});
+  const Finished cut = place.reproduce({}, {.meanwhile = [&](int process) {
+                                         wait_until_exists(place.out + "/one/a/plain-1", process);
+                                         ::kill(process, SIGINT);
+                                       }});
   EXPECT_EQ(cut.exit_code, 130);
   EXPECT_THAT(cut.err, HasSubstr("--continue"));
   EXPECT_EQ(place.reproduce({}).exit_code, 2) << "there are files already";

@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
-#include <thread>
-
 #include "cli/experiment_place.hpp"
 
 namespace symport::cli::testing {
@@ -129,16 +126,13 @@ TEST(Reproduce, AnotherOneInTheSameDirectoryIsRefusedWhileItRuns) {
       "title = \"Long\"\nsee = \"-\"\ncommand = \"optimize\"\nseeds = [0]\n[options]\nfunction = "
       "\"booth\"\nlr = 1e-9\nsteps = 1000000000000\n[[run]]\nname = \"plain\"\n");
   std::vector<Finished> others;
-  const Finished run =
-      place.reproduce({}, {.meanwhile = [&](int process) {
-                        while (!fs::exists(place.out + "/one/a/plain-0") && still_runs(process)) {
-                          std::this_thread::yield();
-                        }
-                        for (const char* how : {"--force", "--continue"}) {
-                          others.push_back(place.reproduce({how}));
-                        }
-                        ::kill(process, SIGINT);
-                      }});
+  const Finished run = place.reproduce({}, {.meanwhile = [&](int process) {
+                                         wait_until_exists(place.out + "/one/a/plain-0", process);
+                                         for (const char* how : {"--force", "--continue"}) {
+                                           others.push_back(place.reproduce({how}));
+                                         }
+                                         ::kill(process, SIGINT);
+                                       }});
   EXPECT_EQ(run.exit_code, 130) << run.err;
   ASSERT_EQ(others.size(), 2u);
   for (const Finished& other : others) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "symport/optimizers/objective_bound.hpp"
 #include "symport/training/train.hpp"
@@ -128,6 +129,8 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     at.evaluations += 1.0 + outcome.evaluations;
     rate_ = options_.learning_rate.at(++at.step);
     if (keeps && optimizer.takes_back(loss_, at.optimizer)) {
+      // Not the loss here, by which the run would seem to stand still.
+      at.previous_loss = std::numeric_limits<double>::infinity();
       Out<Scalar> w = w_out_;
       w = before_;
       measure();

@@ -231,6 +231,11 @@ TEST(RoundTrips, WithAdamTakeBackAStepThatLeapsAway) {
   EXPECT_LT(run.final_loss, 0.5 * run.trace.rows.front().loss);
   EXPECT_GT(run.evaluations, 61.0);  // a step that is taken back has its cost
 
+  // A step that is taken back leaves the loss as it was, which is not convergence.
+  options.stop.loss_change_below = 1e-12;
+  EXPECT_EQ(worst(adam(8)).second.status, RunStatus::step_limit);
+  options.stop = {};
+
   std::vector<Checkpoint<double>> saved;
   options.checkpoints.every = 1;
   options.checkpoints.save = [&](const Checkpoint<double>& c) { saved.push_back(c); };

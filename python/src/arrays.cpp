@@ -37,11 +37,14 @@ Array::Values copied(const Anything& array) {
 Array to_array(const nb::handle& object, const std::string& field) {
   // Whatever order it has, as a contiguous array; no copy where it is one.
   const nb::object plain = nb::module_::import_("numpy").attr("ascontiguousarray")(object);
+  const auto refuse = [&] {
+    // Other byte orders print as ">f4".
+    const nb::object dtype = plain.attr("dtype");
+    throw InvalidArgument(field, "the dtype " + std::string(nb::str(nb::handle(dtype)).c_str()),
+                          "float32, float64, int32, int64 or uint8 in the machine's byte order");
+  };
   Anything array;
-  if (!nb::try_cast(plain, array)) {
-    throw InvalidArgument(field, nb::cast<std::string>(nb::str(plain.attr("dtype"))),
-                          "a NumPy array of float32, float64, int32, int64 or uint8");
-  }
+  if (!nb::try_cast(plain, array)) refuse();
   Array result;
   // `ascontiguousarray` gives a single number one axis.
   const auto axes = nb::cast<std::size_t>(nb::module_::import_("numpy").attr("ndim")(object));
@@ -58,8 +61,7 @@ Array to_array(const nb::handle& object, const std::string& field) {
   } else if (type == nb::dtype<std::uint8_t>()) {
     result.values = copied<std::uint8_t>(array);
   } else {
-    throw InvalidArgument(field, "the dtype " + nb::cast<std::string>(nb::str(plain.attr("dtype"))),
-                          "float32, float64, int32, int64 or uint8");
+    refuse();
   }
   return result;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
+
+#include <set>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -17,6 +20,15 @@ lab::GaugeTeleportSpec spec_of(const std::string& objective, const std::string& 
   arguments.add({"objective", objective, "objective"});
   arguments.add({"scales", scales, "scales"});
   return lab::gauge_teleport_options().read(arguments);
+}
+
+/// The tensors that a gauge names, each once.
+std::set<std::string> gauge_names(const std::string& gauge) {
+  std::set<std::string> names;
+  for (const auto& group : lab::parse_gauge(gauge, "gauge").groups) {
+    for (const auto& slot : group.slots) names.insert(slot.tensor);
+  }
+  return names;
 }
 
 /// The certificate as JSON, and the tensors.
@@ -52,6 +64,7 @@ std::string gauge_file(const std::string& weights, const std::string& gauge, con
 }  // namespace
 
 void bind_gauges(nb::module_& m) {
+  m.def("gauge_names", gauge_names, "gauge"_a);
   m.def("gauge_tensors", gauge_tensors, "tensors"_a, "gauge"_a, "objective"_a, "scales"_a);
   m.def("gauge_file", gauge_file, "weights"_a, "gauge"_a, "out"_a, "objective"_a, "scales"_a,
         "force"_a);

@@ -9,6 +9,7 @@
 #include "lab/text/errors.hpp"
 #include "lab/text/suggestion.hpp"
 #include "symport/core/version.hpp"
+#include "symport/data/atomic_file.hpp"
 
 namespace symport::python {
 
@@ -58,6 +59,8 @@ NB_MODULE(_core, m) {
       std::rethrow_exception(error);
     } catch (const lab::UsageError& e) {
       PyErr_SetString(PyExc_ValueError, e.what());
+    } catch (const WriteError& e) {
+      PyErr_SetString(PyExc_OSError, e.what());
     } catch (const lab::OutputError& e) {
       PyErr_SetString(PyExc_OSError, e.what());
     }

@@ -12,6 +12,7 @@
 #include "lab/config/config_reader.hpp"
 #include "lab/runs/weights_teleport.hpp"
 #include "run.hpp"
+#include "symport/core/invalid_argument.hpp"
 #include "symport/core/thread_scope.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/training/mlp_file.hpp"
@@ -107,6 +108,13 @@ Run train(const Texts& options, const std::optional<nb::dict>& data,
   });
 }
 
+/// float when every array is of that type.
+bool is_single(const ArrayMap& weights) {
+  return !weights.empty() && std::all_of(weights.begin(), weights.end(), [](const auto& entry) {
+    return entry.second.dtype() == DType::f4;
+  });
+}
+
 nb::tuple teleport_network(const nb::dict& weights, const nb::dict& batch, const Texts& options) {
   const lab::Arguments arguments = to_arguments(options, lab::weights_teleport_options().options());
   const ArrayMap model = to_arrays(weights, "weights"), samples = to_arrays(batch, "batch");
@@ -114,6 +122,7 @@ nb::tuple teleport_network(const nb::dict& weights, const nb::dict& batch, const
     lab::WeightsTeleportSpec spec = lab::weights_teleport_options().read(arguments);
     spec.weights = "weights";
     spec.batch = "batch";
+    spec.stored = is_single(model) ? lab::Precision::float32 : lab::Precision::float64;
     const nb::gil_scoped_release released;
     SignalCheck check;
     return lab::teleport_arrays(
@@ -181,11 +190,12 @@ WhiteDirection white_in(const ArrayMap& weights, const ArrayMap& batch,
   return {value, gauge.usual().theta, mlp_arrays<Scalar>(problem.stored.network, direction)};
 }
 
-/// float when every array is of that type.
-bool is_single(const ArrayMap& weights) {
-  return !weights.empty() && std::all_of(weights.begin(), weights.end(), [](const auto& entry) {
-    return entry.second.dtype() == DType::f4;
-  });
+/// The range of the option `threads`.
+int allowed_threads(int threads) {
+  if (threads < 1 || threads > 1024) {
+    throw InvalidArgument("threads", fmt::format("{}", threads), "a whole number from 1 to 1024");
+  }
+  return threads;
 }
 
 nb::tuple gradient_of(const nb::dict& weights, const nb::dict& batch, const std::string& activation,
@@ -193,7 +203,7 @@ nb::tuple gradient_of(const nb::dict& weights, const nb::dict& batch, const std:
   const ArrayMap model = to_arrays(weights, "weights"), samples = to_arrays(batch, "batch");
   const auto [value, gradient] = [&] {
     const nb::gil_scoped_release released;
-    const ThreadScope scope(threads);
+    const ThreadScope scope(allowed_threads(threads));
     return is_single(model) ? gradient_in<float>(model, samples, activation, loss)
                             : gradient_in<double>(model, samples, activation, loss);
   }();
@@ -206,7 +216,7 @@ nb::tuple white_direction(const nb::dict& weights, const nb::dict& batch,
   const ArrayMap model = to_arrays(weights, "weights"), samples = to_arrays(batch, "batch");
   const WhiteDirection found = [&] {
     const nb::gil_scoped_release released;
-    const ThreadScope scope(threads);
+    const ThreadScope scope(allowed_threads(threads));
     return is_single(model) ? white_in<float>(model, samples, activation, loss, {damping, layers})
                             : white_in<double>(model, samples, activation, loss, {damping, layers});
   }();

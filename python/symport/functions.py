@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from symport._arrays import real
 from symport._library import core
 from symport._options import text_of, texts
 from symport.gauge import GaugeLike, gauge_text
@@ -20,11 +21,15 @@ Floats = NDArray[np.float64]
 Point = Any
 
 
+def _floats(values: ArrayLike, what: str) -> Floats:
+    return real(values, what).astype(np.float64, copy=False)
+
+
 class _Parts:
     """Arrays by name as one flat array, in C order, and back."""
 
     def __init__(self, start: Mapping[str, ArrayLike]):
-        arrays = {name: np.asarray(value, dtype=np.float64) for name, value in start.items()}
+        arrays = {name: _floats(value, f"start, array {name}") for name, value in start.items()}
         self.shapes = [(name, array.shape) for name, array in arrays.items()]
         for name, shape in self.shapes:
             if not shape:
@@ -39,7 +44,7 @@ class _Parts:
                 f"allowed are {sorted(name for name, _ in self.shapes)}"
             )
         for name, shape in self.shapes:
-            array = np.asarray(parts[name], dtype=np.float64)
+            array = _floats(parts[name], f"{what}, array {name}")
             if array.shape != shape:
                 raise ValueError(
                     f"{what}, array {name}: found the shape {array.shape}, allowed is {shape}"
@@ -115,7 +120,7 @@ def optimize(
         shapes = parts.shapes
     else:
         parts = None
-        flat = np.array(start, dtype=np.float64)
+        flat = _floats(start, "start").copy()
         if flat.ndim != 1:
             raise ValueError(
                 f"start: found the shape {flat.shape}, allowed is one axis, or arrays by name"
@@ -125,11 +130,11 @@ def optimize(
             return float(f(x))
 
         def gradient(x: Floats) -> Floats:
-            return np.ascontiguousarray(grad(x), dtype=np.float64)
+            return np.ascontiguousarray(_floats(grad(x), "grad"))
 
         def product(x: Floats, v: Floats) -> Floats:
             assert hessian_vector is not None
-            return np.ascontiguousarray(hessian_vector(x, v), dtype=np.float64)
+            return np.ascontiguousarray(_floats(hessian_vector(x, v), "hessian_vector"))
 
         shapes = [("x", flat.shape)]
 

@@ -14,8 +14,9 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from symport._arrays import Array, movable, real
 from symport._library import core
 from symport._options import texts
 from symport.gauge import GaugeLike, gauge_text, hidden_unit_groups
@@ -24,7 +25,6 @@ from symport.runs import Run
 if TYPE_CHECKING:
     from symport._core import Certificate
 
-Array = NDArray[Any]
 #: W1, b1, W2, ... by name, or the weight matrices of a network without biases in their order.
 Weights = Mapping[str, Array] | Sequence[Array]
 
@@ -43,21 +43,15 @@ def _named(weights: Weights) -> dict[str, Array]:
     return named
 
 
-def _writable(named: Mapping[str, Any]) -> None:
-    for name, array in named.items():
-        if not isinstance(array, np.ndarray) or not array.flags.writeable:
-            raise ValueError(f"weights, array {name}: allowed is a NumPy array that can be written")
-
-
 def _samples(X: ArrayLike, Y: ArrayLike) -> dict[str, Array]:
-    targets = np.asarray(Y)
+    targets = real(Y, "Y")
     if targets.ndim == 1 and targets.dtype.kind in "iu":
-        return {"X": _numbers(X), "y": targets.astype(np.int64)}
-    return {"X": _numbers(X), "Y": _numbers(targets)}
+        return {"X": _numbers(X, "X"), "y": targets.astype(np.int64)}
+    return {"X": _numbers(X, "X"), "Y": _numbers(targets, "Y")}
 
 
-def _numbers(values: ArrayLike) -> Array:
-    array = np.asarray(values)
+def _numbers(values: ArrayLike, what: str) -> Array:
+    array = real(values, what)
     return array if array.dtype in (np.float32, np.float64, np.uint8) else array.astype(np.float64)
 
 
@@ -77,7 +71,9 @@ def teleport(
 
     The loss stays, on all data or on these samples (`gl`): the certificate has the scope. The next
     steps of gradient descent at the rate `lr` ("auto": at the best length of each) gain more. A
-    refused teleport leaves every bit of the weights as it was, and the certificate says why.
+    refused teleport leaves every bit of the weights as it was, and the certificate says why. The
+    certificate is about the numbers that the arrays have afterwards: with `precision="double"` and
+    float32 arrays it is computed in double, from weights that are rounded to float32.
     Compare its `loss_before` with your own number: a wrong activation destroys the network.
 
     `symmetry` is rescale, gl, linear_gl, permutation, sign_flip, ... (None: rescale where the
@@ -86,7 +82,7 @@ def teleport(
     `objective`, `kappa`, `search_steps`, `allow_partial_batch`, `seed`, `threads`, ...
     """
     named = _named(weights)
-    _writable(named)
+    movable(named, "weights", {"X": X, "Y": Y})
     given = {
         "activation": activation,
         "loss": loss,
@@ -154,7 +150,7 @@ def round_trip(
     `theta` has no unit and is at most 1; None: the usual one. Returns the loss before the step.
     """
     named = _named(weights)
-    _writable(named)
+    movable(named, "weights", {"X": X, "Y": Y})
     value, usual, direction = core().white_direction(
         named, _samples(X, Y), activation, loss, damping, layers, threads
     )
@@ -215,17 +211,21 @@ def balance(
 
     Needs no data. `gauge` is a gauge file, its content, or a list of `Group`; for a perceptron
     (W1, b1, W2, ...) its `activation` is enough. `objective` may also be "orthonormal". With the
-    default `scales` every bit of the outputs stays; "any" reaches the minimum exactly.
+    default `scales` every bit of the outputs stays; "any" reaches the minimum exactly. Tensors that
+    the gauge does not name are not touched and may be of any type.
     """
     if (gauge is None) == (activation is None):
         raise ValueError("gauge: allowed is a gauge, or the activation of a perceptron")
-    _writable(tensors)
     groups = hidden_unit_groups(tensors, activation) if activation is not None else gauge
     assert groups is not None
-    text, moved = core().gauge_tensors(dict(tensors), gauge_text(groups), objective, scales)
+    content = gauge_text(groups)
+    names = core().gauge_names(content)
+    named = {name: array for name, array in tensors.items() if name in names}
+    movable(named, "tensors", {name: tensors[name] for name in tensors if name not in names})
+    text, moved = core().gauge_tensors(named, content, objective, scales)
     certificate = GaugeCertificate._of(text)
     if certificate.accepted:
-        for name, array in tensors.items():
+        for name, array in named.items():
             array[...] = moved[name]
     return certificate
 

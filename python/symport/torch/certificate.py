@@ -55,6 +55,10 @@ class Certificate:
     drift: float | None = None
     #: The largest drift that is accepted.
     tolerance: float | None = None
+    #: What rounding did to the weights, seen in the old gauge: the model computes what the old
+    #: weights with this relative error would, on any data. 0 where every bit comes back. Where no
+    #: loss was evaluated, it must not exceed the tolerance.
+    rounding: float = 0.0
     #: The drift exceeds the tolerance, but not what rounding the starting parameters does to L.
     at_rounding_level: bool = False
     #: |w|^2 of all trainable parameters.
@@ -123,7 +127,8 @@ class Certificate:
             f"  groups        {moved} of {len(self.groups)} moved"
             + (f", condition up to {self.condition:.3g}" if moved else "")
             + (f", residual up to {self.residual:.1e}" if self.residual is not None else ""),
-            f"  bit-exact     {self._bit_exact()}",
+            f"  bit-exact     {self._bit_exact()}"
+            + (f"; rounding {self.rounding:.1e}" if self.rounding else ""),
             f"  |w|^2         {self.squared_norm_before:.6g} -> {self.squared_norm_after:.6g}",
         ]
         if self.loss_before is not None and self.loss_after is not None:

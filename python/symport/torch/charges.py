@@ -22,6 +22,9 @@ Number = int | Fraction
 Form = tuple[tuple[int, Number], ...]
 Terms = list[Tensor]
 
+#: How the reason of an equation begins for an operation that no rule describes.
+NO_RULE = "no rule for"
+
 
 class Variable(NamedTuple):
     """An index of an axis of a parameter or buffer; tensor is None for an auxiliary unknown.
@@ -253,6 +256,24 @@ class Charges:
             if torch.equal(*torch.broadcast_tensors(core(left[0], keep), core(right[0], keep))):
                 return
         self.zero(self.simplified([*left, *self.scaled(right, -1)]), reason)
+
+    def unknown(self) -> dict[str, str]:
+        """The tensors whose scale meets an operation without a rule, each with the reason."""
+        found: dict[str, str] = {}
+        for equation in self.equations:
+            if not equation.reason.startswith(NO_RULE):
+                continue
+            pending, seen = [v for v, _ in equation.form], set()
+            while pending:
+                v = pending.pop()
+                tensor = self.variables[v].tensor
+                if tensor is not None:
+                    found.setdefault(tensor, equation.reason)
+                elif v not in seen:  # an auxiliary unknown stands for a sum of others
+                    seen.add(v)
+                    forms = [e.form for e in self.equations if any(u == v for u, _ in e.form)]
+                    pending += [u for form in forms for u, _ in form if u not in seen]
+        return found
 
     def mark_nonlinear(self, terms: Terms, reason: str) -> None:
         """Remembers that the entries pass an operation that does not commute with mixing them."""

@@ -53,7 +53,7 @@ def _find(
 ) -> Symmetries:
     optimizer_name(optimizer)  # raises for names that are not known
     plain = unwrap(model)
-    versions, probe, operations, outputs = _start(plain, example_inputs, loss_fn)
+    versions, probe, operations, outputs, departures = _start(plain, example_inputs, loss_fn)
     forbidden = frozen_parameters(plain)
     search = Search(probe, plain)
     charges = Interpreter(probe.parameters, forbidden, probe.buffers).run(operations, outputs)
@@ -61,7 +61,7 @@ def _find(
     if any(op.name in _NORMS for op in operations):
         signs = Interpreter(probe.parameters, forbidden, probe.buffers, 2).run(operations, outputs)
         search.rotations(signs, Solution(signs))
-    return _finish(model, search, versions, optimizer)
+    return _finish(model, search, versions, optimizer, departures)
 
 
 def prove(
@@ -75,28 +75,29 @@ def prove(
     others are in `refused`."""
     with torch.inference_mode(False), torch.enable_grad():
         plain = unwrap(model)
-        versions, probe, _, _ = _start(plain, example_inputs, loss_fn)
+        versions, probe, operations, outputs, departures = _start(plain, example_inputs, loss_fn)
         search = Search(probe, plain)
-        search.given(groups)
-        return _finish(model, search, versions, optimizer)
+        charges = Interpreter(probe.parameters, {}, probe.buffers).run(operations, outputs)
+        search.given(groups, charges)
+        return _finish(model, search, versions, optimizer, departures)
 
 
 def _start(
     plain: nn.Module, example_inputs: Any, loss_fn: Callable[..., Tensor] | None
-) -> tuple[dict[str, int], Probe, list[Operation], list[Tensor]]:
+) -> tuple[dict[str, int], Probe, list[Operation], list[Tensor], list[str]]:
     check_model(plain)
     versions = versions_of(plain)
     call, inputs = calling(example_inputs, loss_fn)
     probe = Probe(plain, inputs, call)
     try:
-        operations, outputs = probe.record()
+        operations, outputs, departures = probe.record()
     except Exception as error:
         raise ValueError(
             f"the model does not run on a double-precision copy of the example inputs"
             f" ({type(error).__name__}: {error}); check their number, shapes and types"
         ) from error
     check_outputs(outputs)
-    return versions, probe, operations, outputs
+    return versions, probe, operations, outputs, departures
 
 
 def _finish(
@@ -104,6 +105,7 @@ def _finish(
     search: Search,
     versions: dict[str, int],
     optimizer: OptimizerLike | None,
+    departures: Sequence[str],
 ) -> Symmetries:
     drift = search.finite()
     search.modes()
@@ -113,5 +115,5 @@ def _finish(
             "the model's parameters or buffers were changed while its copy ran: a hook or a global"
             " refers to the original module; remove it before the search"
         )
-    proved_for = ProvedFor.of(plain)
+    proved_for = ProvedFor.of(plain, departures)
     return Symmetries(model, search.groups, search.refused, optimizer, drift, proved_for)

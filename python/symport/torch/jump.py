@@ -88,18 +88,21 @@ class Jump:
             if gradients is not None:
                 certificate.grad_sq_after = squares_of(gradients)
             certificate.squared_norm_after = self._squared_norm()
-            certificate.bit_exact = all(
+            certificate.rounding = self.movables.rounding(elements, undo)
+            certificate.bit_exact = certificate.rounding == 0 and all(
                 g.powers_of_two for g in certificate.groups if g.moved
-            ) and self.movables.gives_back(elements, undo)
+            )
             self._judge(certificate, loss, undo, elements)
             certificate.accepted = True
             certificate.state = self.movables.state_notes(elements)
             if not certificate.reason:
                 count = sum(g.moved for g in certificate.groups)
                 certificate.reason = f"moved {count} of {len(certificate.groups)} groups"
-        except Refused as refused:
+        except (Refused, torch.linalg.LinAlgError) as refused:
             if undo is not None:
                 undo.restore()
+            if not isinstance(refused, Refused):
+                refused = Refused(f"a decomposition failed: {refused}")
             nothing = isinstance(refused, NothingToDo)
             certificate.reason = f"{NOTHING_TO_DO}: {refused}" if nothing else str(refused)
             certificate.bit_exact = nothing
@@ -111,7 +114,7 @@ class Jump:
                 undo.restore()
             raise
         certificate.evaluations = 0 if loss is None else loss.evaluations
-        certificate.scope = _scope(certificate, self.movables.symmetries.file)
+        certificate.scope = _scope(certificate, self.movables.symmetries)
         certificate.seconds = time.perf_counter() - begin
         return certificate
 
@@ -140,8 +143,12 @@ class Jump:
         if gradients is not None:
             certificate.grad_sq_before = squares_of(gradients)
             if not math.isfinite(certificate.grad_sq_before):
-                name = next(n for n, g in gradients.items() if not bool(torch.isfinite(g).all()))
-                failure = f"the gradient of {name} holds infinity or NaN"
+                bad = [n for n, g in gradients.items() if not bool(torch.isfinite(g).all())]
+                failure = (
+                    f"the gradient of {bad[0]} holds infinity or NaN"
+                    if bad
+                    else "the squares of the gradient overflow; scale the loss down"
+                )
         needed = self.options.objective in ("gradient", "flat", "decrease")
         if gradients is None and needed:
             failure = "no gradients: teleport between loss.backward() and optimizer.step()"
@@ -159,9 +166,15 @@ class Jump:
                 raise Refused("a parameter is not finite")
             raise Refused("a parameter would overflow")
         before = certificate.loss_before
-        if loss is None or before is None:
-            return
         tolerance = certificate.tolerance = self._tolerance()
+        if loss is None or before is None:
+            if not certificate.rounding <= tolerance:
+                raise Refused(
+                    f"rounding would change the weights by {certificate.rounding:.1e}, allowed"
+                    f" {tolerance:.0e}: the condition number is {certificate.condition:.3g}; choose"
+                    " a smaller kappa, or double precision"
+                )
+            return
         certificate.loss_after = loss.value()
         change = abs(certificate.loss_after - before)
         certificate.drift = (
@@ -237,14 +250,14 @@ def _nothing(notes: Sequence[str]) -> str:
     return f"nothing to move: {common}" if common else "nothing to move: the model has no groups"
 
 
-def _scope(certificate: Certificate, file: str) -> str:
+def _scope(certificate: Certificate, symmetries: Symmetries) -> str:
     if not certificate.accepted:
         return "nothing was moved"
     proofs = [g.proof for g in certificate.groups if g.moved]
     known = [p for p in proofs if p is not None]
-    if len(known) == len(proofs):
-        data = f"all data (proved, worst residual {max(known):.1e})"
-    elif file:
+    if symmetries.proved_for is not None and len(known) == len(proofs):
+        data = f"{symmetries.proved_for.data} (proved, worst residual {max(known):.1e})"
+    elif symmetries.file:
         data = (
             "all data, if the groups of the gauge file are symmetries of this model (not proved:"
             " it was loaded without example_inputs)"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -132,6 +133,9 @@ class Movables:
                     check_slot(slot, self.groups[i].kind, self.groups[i].size, tuple(tensor.shape))
                 except ValueError as error:
                     raise Refused(str(error)) from None
+        shared = overlapping(self.tensors, set(self.slots))
+        if shared:
+            raise Refused(shared)
         self.symmetries.check_model(self.model)
         self._entries = [] if self.optimizer is None else state_entries(self.optimizer, self.names)
 
@@ -177,21 +181,27 @@ class Movables:
                 moved[name] = self._moved(name, gradient, "cotangent", by)
         return moved
 
-    def gives_back(self, elements: Elements, before: Snapshot) -> bool:
-        """Whether the inverse of the element that was applied gives back every bit of the model."""
+    def rounding(self, elements: Elements, before: Snapshot) -> float:
+        """What rounding the moved tensors did, in the old gauge: the largest |W'' - W| / |W| with
+        W'' the exact inverse of the move, applied to the stored values. The model computes now
+        what it computed before with W'' in place of W. 0: every bit comes back."""
         back = self._representations(
             [
                 None if e is None else g.inverse(e)
                 for g, e in zip(self.groups, elements, strict=True)
             ]
         )
+        worst = 0.0
         for name, uses in self.slots.items():
             if any(back[i] is not None for i, _ in uses):
-                tensor = self.tensors[name].detach()
-                copy = self._moved(name, tensor, "point", back)
-                if not torch.equal(copy, before.value(self.tensors[name])):
-                    return False
-        return True
+                old = before.value(self.tensors[name])
+                if torch.equal(self._moved(name, self.tensors[name].detach(), "point", back), old):
+                    continue
+                returned = self._moved(name, self.tensors[name].detach().double(), "point", back)
+                size = torch.linalg.vector_norm(old, dtype=torch.float64)
+                change = torch.linalg.vector_norm(returned - old.double()) / size
+                worst = max(worst, float(torch.nan_to_num(change, nan=math.inf)))
+        return worst
 
     def state_notes(self, elements: Elements) -> dict[str, str]:
         """How each key of the optimizer's state followed."""
@@ -245,6 +255,28 @@ class Movables:
             representation = by[i]
             if representation is not None:
                 move_slot(slot, tensor, representation, state)
+
+
+def overlapping(tensors: Mapping[str, Tensor], moved: set[str]) -> str:
+    """Why a tensor of `moved` cannot be moved alone: its memory is also that of another tensor, or
+    holds one of its own entries twice. Empty if none is. One tensor under several names is one
+    tensor; views that only lie side by side in one storage are not shared."""
+    unique = {id(t): (name, t) for name, t in tensors.items() if t.numel() and not t.is_meta}
+    spans = []
+    for name, tensor in unique.values():
+        last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+        if name in moved and last + 1 < tensor.numel():
+            return f"{name} holds some of its entries more than once (an expanded view): clone it"
+        start = tensor.data_ptr()
+        spans.append((start, start + (last + 1) * tensor.element_size(), name))
+    spans.sort()
+    end, owner = 0, ""
+    for start, stop, name in spans:
+        if start < end and (name in moved or owner in moved):
+            return f"{owner} and {name} share memory: clone one of them"
+        if stop > end:
+            end, owner = stop, name
+    return ""
 
 
 def _named_tensors(model: nn.Module) -> dict[str, Tensor]:

@@ -225,7 +225,7 @@ class Probe:
         tensors = [t for t in leaves if isinstance(t, Tensor)]
         return [t for t in tensors if t.is_floating_point() or t.is_complex()]
 
-    def record(self) -> tuple[list[Operation], list[Tensor]]:
+    def record(self) -> tuple[list[Operation], list[Tensor], list[str]]:
         with self._quiet(False):
             return record(self.model, self._tensors)
 

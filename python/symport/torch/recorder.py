@@ -2,7 +2,9 @@
 """Records one eager forward pass as a list of ATen operations.
 
 Below autograd every convenience function is already split into a few dozen elementary operations,
-so the rules of the search (rules.py) need to know only those.
+so the rules of the search (rules.py) need to know only those. What Python does with a value that
+leaves the graph (`.item()`, `bool()`, `.numpy()`, a branch on data) is not among them: the recorder
+notes where that happens.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 Key = tuple[int, int, tuple[int, ...], tuple[int, ...], torch.dtype]
@@ -50,13 +53,28 @@ class Operation:
         return bool(self.func._schema.is_mutable)
 
 
+# Operations whose result is a Python value.
+_DEPARTURES = ("_local_scalar_dense", "equal", "is_nonzero")
+# Methods that hand a tensor's memory to others, which no dispatcher sees.
+_EXPORTS = ("numpy", "tolist", "__array__", "__dlpack__")
+# Operations that use the shape of their operand and none of its values, or literals only.
+_CONSTANTS = ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")
+_CONSTANTS += ("lift_fresh", "lift_fresh_copy")
+
+
 class Recorder(TorchDispatchMode):
-    """Keeps every tensor of the pass alive: memory is not used twice, so keys stay unique."""
+    """Keeps every tensor of the pass alive: memory is not used twice, so keys stay unique.
+
+    departures: the modules in which a value that depends on inputs, parameters or buffers became
+        a Python value.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.operations: list[Operation] = []
         self.modules: list[str] = []
+        self.departures: list[str] = []
+        self._constants: set[Key] = set()  # made from literals and shapes alone
 
     def __torch_dispatch__(
         self,
@@ -68,8 +86,45 @@ class Recorder(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         where = self.modules[-1] if self.modules else ""
-        self.operations.append(Operation(func, args, kwargs or {}, outputs, where))
+        operation = Operation(func, args, kwargs or {}, outputs, where)
+        self.operations.append(operation)
+        tensors = [t for t in _pytree.tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
+        if operation.name in _DEPARTURES:
+            for tensor in tensors:
+                self.departs(tensor)
+        elif operation.name in _CONSTANTS or all(key_of(t) in self._constants for t in tensors):
+            self._constants.update(key_of(t) for t in outputs if isinstance(t, Tensor))
+        else:
+            self._constants.difference_update(key_of(t) for t in outputs if isinstance(t, Tensor))
         return result
+
+    def departs(self, tensor: Tensor) -> None:
+        where = self.modules[-1] if self.modules else ""
+        if key_of(tensor) not in self._constants and where not in self.departures:
+            self.departures.append(where)
+
+    @contextmanager
+    def noting_exports(self) -> Iterator[None]:
+        """Knows when a tensor's memory is handed to NumPy, lists or other libraries."""
+        before = {name: torch.Tensor.__dict__.get(name) for name in _EXPORTS}
+
+        def noting(method: Callable[..., Any]) -> Callable[..., Any]:
+            def export(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+                self.departs(tensor)
+                return method(tensor, *args, **kwargs)
+
+            return export
+
+        try:
+            for name in _EXPORTS:
+                setattr(torch.Tensor, name, noting(getattr(torch.Tensor, name)))
+            yield
+        finally:
+            for name, method in before.items():
+                if method is None:
+                    delattr(torch.Tensor, name)
+                else:
+                    setattr(torch.Tensor, name, method)
 
     @contextmanager
     def watching(self, model: nn.Module) -> Iterator[None]:
@@ -104,9 +159,10 @@ def plain_kernels() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(fast_path)
 
 
-def record(model: nn.Module, run: Callable[[], Any]) -> tuple[list[Operation], Any]:
-    """The operations of run(), which calls the model, and its result."""
+def record(model: nn.Module, run: Callable[[], Any]) -> tuple[list[Operation], Any, list[str]]:
+    """The operations of run(), which calls the model, its result, and the modules in which values
+    left the graph."""
     recorder = Recorder()
-    with plain_kernels(), recorder.watching(model), recorder:
+    with plain_kernels(), recorder.watching(model), recorder.noting_exports(), recorder:
         result = run()
-    return recorder.operations, result
+    return recorder.operations, result, recorder.departures

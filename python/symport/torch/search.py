@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from .charges import Charges
 from .interpret import OUTPUT
-from .null_space import null_space_proposals
 from .probe import Probe
 from .proof import (
     NOETHER_TOLERANCE,
@@ -42,8 +41,10 @@ class Search:
         self.groups: list[Group] = []
         self.refused: list[Refusal] = []
 
-    def given(self, groups: Sequence[Group]) -> None:
-        """Groups of a file instead of proposals: those that the gradients confirm."""
+    def given(self, groups: Sequence[Group], charges: Charges) -> None:
+        """Groups of a file instead of proposals: those that the gradients confirm, and whose
+        tensors meet no operation without a rule, such as a threshold that no sample came near."""
+        unknown = charges.unknown()
         names = {id(tensor): name for name, tensor in self._tensors()}
         aliases = {
             name: names[id(parameter)]
@@ -68,6 +69,9 @@ class Search:
                 residual, reached = float(torch.stack(matrices).max()), True
             if not reached:
                 reason = "these parameters do not reach the output"
+                self.refused.append(Refusal(group.name, group.where, reason))
+            elif any(s.tensor in unknown for s in slots):
+                reason = next(unknown[s.tensor] for s in slots if s.tensor in unknown)
                 self.refused.append(Refusal(group.name, group.where, reason))
             elif not residual <= NOETHER_TOLERANCE:
                 reason = "not confirmed by the gradients"
@@ -95,9 +99,7 @@ class Search:
 
     def scalings(self, charges: Charges, solution: Solution) -> None:
         samples = self._prepare({variable.tensor for variable in charges.variables})
-        proposals = propose(charges, solution)
-        proposals += null_space_proposals(charges, solution, samples)
-        for proposal in proposals:
+        for proposal in propose(charges, solution):
             if moves_nothing(proposal, samples[0].values):
                 continue
             measured = [sample.scale_residual(proposal.slots) for sample in samples]
@@ -122,7 +124,7 @@ class Search:
             self._refuse("GL", proposal, reason, None)
             mixing = False
         if not mixing:
-            self._accept("scale", proposal.slots, proposal.size, residual, proposal.mixing)
+            self._accept("scale", proposal.slots, proposal.size, residual)
             return
         matrices = [sample.matrix_residual(proposal.slots, False) for sample in samples]
         worst = torch.stack(matrices).amax(0)
@@ -217,13 +219,9 @@ class Search:
             for i, g in enumerate(self.groups)
         ]
 
-    def _accept(
-        self, kind: str, slots: Sequence[Slot], size: int, residual: float, why: str = ""
-    ) -> None:
+    def _accept(self, kind: str, slots: Sequence[Slot], size: int, residual: float) -> None:
         notes = []
         if kind == "scale":
-            if why.startswith("found"):
-                notes.append(why)
             if all(isinstance(slot.rho, int) for slot in slots):
                 notes.append("bit-exact with powers of two")
             if any(slot.tensor in self._half for slot in slots):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a proof was made for: the modules of a model, and the mode (train or eval) of each."""
+"""What a proof was made for: the modules of a model, the mode (train or eval) of each, and the way
+the values took."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,15 +30,29 @@ _BY_MODE = (
 
 @dataclass(frozen=True)
 class ProvedFor:
-    """By the path of each module: what it is, and whether it was in train mode."""
+    """By the path of each module: what it is, and whether it was in train mode.
+
+    departures: modules in which Python saw values of tensors; what it did with them is known for
+    the recorded pass only.
+    """
 
     structure: Mapping[str, str]
     modes: Mapping[str, bool]
+    departures: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, model: nn.Module) -> ProvedFor:
+    def of(cls, model: nn.Module, departures: Sequence[str] = ()) -> ProvedFor:
         modes = {path: module.training for path, module in model.named_modules()}
-        return cls(structure_of(model), modes)
+        return cls(structure_of(model), modes, tuple(departures))
+
+    @property
+    def data(self) -> str:
+        """The data that the proof holds for."""
+        if not self.departures:
+            return "all data"
+        names = ", ".join(name or "the model" for name in self.departures[:3])
+        more = ", ..." if len(self.departures) > 3 else ""
+        return f"data that take the recorded branch, as values leave the graph in {names}{more}"
 
     def change(self, model: nn.Module) -> str:
         """What is no longer as it was; empty if nothing."""

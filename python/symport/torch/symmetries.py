@@ -357,7 +357,10 @@ class Symmetries:
         return prove(model, groups, example_inputs, loss_fn, optimizer)
 
     def __str__(self) -> str:
-        return format_table(self.groups, self.refused, self.optimizer, proved=not self.file)
+        table = format_table(self.groups, self.refused, self.optimizer, proved=not self.file)
+        if self.proved_for is not None and self.proved_for.departures:
+            table += f"\nproved for {self.proved_for.data}"
+        return table
 
     def __repr__(self) -> str:
         return (

@@ -20,6 +20,7 @@ mixes entries whose correlations the optimizer does not keep: there the formula 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -30,6 +31,14 @@ from torch.optim import Optimizer
 from .slots import STATES
 
 KINDS = (*STATES, "scalar")
+
+#: What to choose from, in words.
+MEANINGS = (
+    "'point' (weights, or averages of weights), 'tangent' (steps), 'cotangent' (gradients, or"
+    " averages of gradients), 'squared_cotangent' or 'absolute_cotangent' (averages of their"
+    " squares or sizes), 'squared_tangent' or 'absolute_tangent' (the same of steps), 'normalised'"
+    " (steps without a scale) or 'scalar' (counters)"
+)
 
 #: Kinds that a matrix of GL or O moves exactly, being linear in the state.
 LINEAR_KINDS = ("point", "tangent", "cotangent", "scalar")
@@ -80,6 +89,9 @@ _LBFGS: dict[str, str] = {
 _LBFGS_SCALARS = ("func_evals", "n_iter", "t", "ro", "H_diag", "prev_loss", "al")
 
 
+_DECLARED: set[str] = set()  # classes that the user described
+
+
 class Refused(Exception):
     """A teleport that cannot be made; its message is the reason in the certificate."""
 
@@ -90,13 +102,17 @@ def declare_state(optimizer: type[Optimizer], kinds: Mapping[str, str]) -> None:
     `kinds` has the keys of `optimizer.state[parameter]`, each with one of the kinds above:
 
         declare_state(Lion, {"exp_avg": "cotangent"})
+
+    A tensor of a kind other than "scalar" must have its parameter's shape, and one declared as a
+    point that is far from the weights gives a warning, both at the first teleport.
     """
+    if not (isinstance(optimizer, type) and issubclass(optimizer, Optimizer)):
+        raise TypeError(f"declare_state: found {optimizer!r}, expected the optimizer's class")
     for key, kind in kinds.items():
         if kind not in KINDS:
-            raise ValueError(
-                f"declare_state: {key!r} has kind {kind!r}; expected one of {', '.join(KINDS)}"
-            )
+            raise ValueError(f"declare_state: {key!r} has kind {kind!r}; expected {MEANINGS}")
     _STATE[optimizer.__name__] = dict(kinds)
+    _DECLARED.add(optimizer.__name__)
 
 
 def state_kinds(optimizer: Optimizer) -> dict[str, str] | None:
@@ -145,11 +161,32 @@ def state_entries(optimizer: Optimizer, names: Mapping[Tensor, str]) -> list[Sta
                 entries.append(StateEntry(name, key, kinds[key], value))
             elif isinstance(value, Tensor) and value.numel() > 1:
                 raise Refused(
-                    f"{type(optimizer).__name__} keeps {key!r}, and how it moves is not known; "
-                    f"declare it: symport.torch.declare_state({type(optimizer).__name__}, "
-                    f"{{{key!r}: 'cotangent'}}) or another kind"
+                    f"{type(optimizer).__name__} keeps {key!r}, and how it moves is not known: say"
+                    f" so with symport.torch.declare_state({type(optimizer).__name__},"
+                    f" {{{key!r}: KIND}}), where KIND is {MEANINGS}"
                 )
+    _check_points(optimizer, entries, names)
     return entries
+
+
+def _check_points(
+    optimizer: Optimizer, entries: list[StateEntry], names: Mapping[Tensor, str]
+) -> None:
+    """A declared point is a copy of the weights: far from them, it is something else."""
+    if type(optimizer).__name__ not in _DECLARED:
+        return
+    parameters = {name: p for p, name in names.items()}
+    for entry in entries:
+        if entry.kind == "point":
+            p = parameters[entry.name].detach()
+            distance = torch.linalg.vector_norm(entry.tensor - p)
+            if not distance <= 2 * torch.linalg.vector_norm(p) + 1e-12:
+                warnings.warn(
+                    f"{type(optimizer).__name__} keeps {entry.key!r}, declared as a point, but that"
+                    f" of {entry.name} is far from the weights; is it a copy of them?",
+                    stacklevel=2,
+                )
+                return
 
 
 def _lbfgs_entries(

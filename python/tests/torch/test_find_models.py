@@ -89,20 +89,12 @@ class Sorted(nn.Module):
         return torch.sort(x, dim=self.axis).values
 
 
-def test_scalings_through_unknown_operations_come_from_the_gradients():
-    for axis, groups in ((1, ["R+^4"]), (2, [])):
-        model = nn.Sequential(nn.Linear(3, 4), Sorted(axis), nn.Linear(4, 2))
-        symmetries = find_symmetries(model, torch.randn(2, 5, 3))
-        assert [g.name for g in symmetries.groups] == groups
-        if groups:
-            assert "no rule for sort" in symmetries.groups[0].note
-            assert [slot.rho for slot in symmetries.groups[0].slots] == [1, 1, -1]
-            assert symmetries.groups[0].residual < 1e-13
-
-
-def test_unknown_operations_do_not_hide_a_veto():
-    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU6(), Sorted(1), nn.Linear(4, 2))
-    assert find_symmetries(model, torch.randn(2, 5, 3)).groups == []
+def test_operations_without_a_rule_refuse():
+    x = torch.randn(2, 5, 3)
+    for unknown in (Sorted(1), Sorted(2), nn.Hardshrink(1e-3), nn.Softshrink(1e-3)):
+        symmetries = find_symmetries(nn.Sequential(nn.Linear(3, 4), unknown, nn.Linear(4, 2)), x)
+        assert symmetries.groups == []
+        assert "no rule for" in symmetries.refused[0].reason
 
 
 def test_embeddings_into_a_linear_network():

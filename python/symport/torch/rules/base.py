@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..charges import Charges, Terms
+from ..charges import NO_RULE, Charges, Terms
 from ..recorder import Operation
 
 Rule = Callable[["Context", Operation], list[Terms]]
@@ -85,7 +85,7 @@ VETOES = {
 def veto(context: Context, op: Operation) -> list[Terms]:
     """The operands must not be scaled."""
     name = op.name.removesuffix("_")
-    reason = VETOES.get(name, f"no rule for {name}" if op.name not in RULES else f"{name}")
+    reason = VETOES.get(name, f"{NO_RULE} {name}" if op.name not in RULES else f"{name}")
     for argument in [*op.args, *op.kwargs.values()]:
         for tensor in argument if isinstance(argument, (list, tuple)) else [argument]:
             context.charges.zero(context.terms(tensor), reason)

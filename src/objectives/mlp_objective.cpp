@@ -18,9 +18,7 @@ namespace symport {
 
 template <Real Scalar>
 MlpObjective<Scalar>::MlpObjective(Mlp network, Loss loss)
-    : network_(std::move(network)), loss_(loss) {
-  for (Matrices* states : {&Rh_, &Rz_, &Rdelta_}) states->resize(at(network_.layers()) + 1);
-}
+    : network_(std::move(network)), loss_(loss) {}
 
 template <Real Scalar>
 MlpObjective<Scalar>::MlpObjective(Mlp network, Loss loss, MatrixIn<Scalar> X,
@@ -38,11 +36,11 @@ void MlpObjective<Scalar>::bind(MatrixIn<Scalar> X, const Targets<Scalar>& targe
   if (X.cols() < 1) throw InvalidArgument("X", "no samples", "one or more");
   if (!X.allFinite()) throw InvalidArgument("X", "a non-finite number", "finite numbers");
   loss_.check(targets, network_.width(network_.layers()), X.cols());
+  ++batch_;
   inputs_.resize(network_.augmented_width(0), X.cols());
   inputs_.topRows(X.rows()) = X;
   if (network_.biases()) inputs_.bottomRows(1).setOnes();
   targets_ = targets;
-  input_kernel_known_ = false;
 }
 
 template <Real Scalar>
@@ -105,29 +103,44 @@ double MlpObjective<Scalar>::backpropagate(In<Scalar> w, MlpStates<Scalar>& stat
 }
 
 template <Real Scalar>
-double MlpObjective<Scalar>::value(In<Scalar> w) const {
-  forward(w, states_);
-  return loss_.template value<Scalar>(states_.z.back(), targets_);
+double MlpObjective<Scalar>::value(In<Scalar> w, MlpStates<Scalar>& states) const {
+  forward(w, states);
+  return loss_.template value<Scalar>(states.z.back(), targets_);
 }
 
 template <Real Scalar>
-double MlpObjective<Scalar>::gradient(In<Scalar> w, Out<Scalar> gradient) const {
-  const double loss = backpropagate(w, states_);
+double MlpObjective<Scalar>::gradient(In<Scalar> w, Out<Scalar> gradient,
+                                      MlpStates<Scalar>& states) const {
+  const double loss = backpropagate(w, states);
   for (Index m = network_.layers(); m >= 1; --m) {
-    multiply<Scalar>(1, false, states_.delta[at(m)], true, h(m - 1, states_), 0,
+    multiply<Scalar>(1, false, states.delta[at(m)], true, h(m - 1, states), 0,
                      network_.augmented(m, gradient.data()));
   }
   return loss;
 }
 
 template <Real Scalar>
+double MlpObjective<Scalar>::value(In<Scalar> w) const {
+  Loan own(workspaces_);
+  return value(w, own->states);
+}
+
+template <Real Scalar>
+double MlpObjective<Scalar>::gradient(In<Scalar> w, Out<Scalar> gradient) const {
+  Loan own(workspaces_);
+  return this->gradient(w, gradient, own->states);
+}
+
+template <Real Scalar>
 double MlpObjective<Scalar>::gradient_step(Out<Scalar> w, double learning_rate) const {
-  forward(w, states_);
-  const double loss = loss_delta(states_);
+  Loan own(workspaces_);
+  MlpStates<Scalar>& states = own->states;
+  forward(w, states);
+  const double loss = loss_delta(states);
   for (Index m = network_.layers(); m >= 1; --m) {
-    if (m > 1) backward(m, w, states_);
-    multiply<Scalar>(static_cast<Scalar>(-learning_rate), false, states_.delta[at(m)], true,
-                     h(m - 1, states_), 1, network_.augmented(m, w.data()));
+    if (m > 1) backward(m, w, states);
+    multiply<Scalar>(static_cast<Scalar>(-learning_rate), false, states.delta[at(m)], true,
+                     h(m - 1, states), 1, network_.augmented(m, w.data()));
   }
   return loss;
 }
@@ -135,11 +148,13 @@ double MlpObjective<Scalar>::gradient_step(Out<Scalar> w, double learning_rate) 
 template <Real Scalar>
 double MlpObjective<Scalar>::gradient_ranges(
     In<Scalar> w, const std::function<void(Index, In<Scalar>)>& use) const {
-  forward(w, states_);
-  const double loss = loss_delta(states_);
+  Loan own(workspaces_);
+  MlpStates<Scalar>& states = own->states;
+  forward(w, states);
+  const double loss = loss_delta(states);
   for (Index m = network_.layers(); m >= 1; --m) {
-    if (m > 1) backward(m, w, states_);
-    product_ranges(m, states_.delta[at(m)], h(m - 1, states_), use);
+    if (m > 1) backward(m, w, states);
+    product_ranges(m, states.delta[at(m)], h(m - 1, states), use);
   }
   return loss;
 }
@@ -173,18 +188,20 @@ void MlpObjective<Scalar>::product_ranges(Index m, const MatrixOf<Scalar>& left,
 }
 
 template <Real Scalar>
-void MlpObjective<Scalar>::forward_along(In<Scalar> w, In<Scalar> v) const {
+void MlpObjective<Scalar>::forward_along(In<Scalar> w, In<Scalar> v, Workspace& own) const {
   const Activation& sigma = network_.activation();
+  forward(w, own.states);
+  for (Matrices* along : {&own.Rh, &own.Rz, &own.Rdelta}) along->resize(at(network_.layers()) + 1);
   for (Index m = 1; m <= network_.layers(); ++m) {
-    MatrixOf<Scalar>& Rz = Rz_[at(m)];
+    MatrixOf<Scalar>& Rz = own.Rz[at(m)];
     Rz.resize(network_.width(m), samples());
-    multiply<Scalar>(1, false, network_.augmented(m, v.data()), false, h(m - 1, states_), 0, Rz);
+    multiply<Scalar>(1, false, network_.augmented(m, v.data()), false, h(m - 1, own.states), 0, Rz);
     if (m > 1) {
-      multiply<Scalar>(1, false, network_.weights(m, w.data()), false, Rh_[at(m - 1)], 1, Rz);
+      multiply<Scalar>(1, false, network_.weights(m, w.data()), false, own.Rh[at(m - 1)], 1, Rz);
     }
     if (m < network_.layers()) {
-      Rh_[at(m)] = Rz;
-      sigma.template scale_by_slope<Scalar>(states_.z[at(m)], Rh_[at(m)]);
+      own.Rh[at(m)] = Rz;
+      sigma.template scale_by_slope<Scalar>(own.states.z[at(m)], own.Rh[at(m)]);
     }
   }
 }
@@ -193,35 +210,36 @@ template <Real Scalar>
 void MlpObjective<Scalar>::hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const {
   const Activation& sigma = network_.activation();
   const Index p = network_.layers();
-  forward(w, states_);
-  forward_along(w, v);
-  loss_delta(states_);
-  Rdelta_[at(p)].resize(network_.width(p), samples());
-  loss_.template hessian_product<Scalar>(states_.z[at(p)], Rz_[at(p)], Rdelta_[at(p)]);
+  Loan loan(workspaces_);
+  Workspace& own = *loan;
+  forward_along(w, v, own);
+  loss_delta(own.states);
+  own.Rdelta[at(p)].resize(network_.width(p), samples());
+  loss_.template hessian_product<Scalar>(own.states.z[at(p)], own.Rz[at(p)], own.Rdelta[at(p)]);
   for (Index m = p; m >= 1; --m) {
     // (N6). G_m = delta_m h_(m-1)', so its derivative along v has two parts; h's row of ones has
     // none.
-    multiply<Scalar>(1, false, Rdelta_[at(m)], true, h(m - 1, states_), 0,
+    multiply<Scalar>(1, false, own.Rdelta[at(m)], true, h(m - 1, own.states), 0,
                      network_.augmented(m, result.data()));
     if (m == 1) break;
-    multiply<Scalar>(1, false, states_.delta[at(m)], true, Rh_[at(m - 1)], 1,
+    multiply<Scalar>(1, false, own.states.delta[at(m)], true, own.Rh[at(m - 1)], 1,
                      network_.weights(m, result.data()));
     // With B = W_m' delta_m: delta = sigma' B, R{delta} = sigma'' R{z} B + sigma' R{B}.
     const Index q = m - 1;
-    MatrixOf<Scalar>& B = states_.delta[at(q)];
-    MatrixOf<Scalar>& RB = Rdelta_[at(q)];
+    MatrixOf<Scalar>& B = own.states.delta[at(q)];
+    MatrixOf<Scalar>& RB = own.Rdelta[at(q)];
     B.resize(network_.width(q), samples());
     RB.resize(network_.width(q), samples());
-    multiply<Scalar>(1, true, network_.weights(m, w.data()), false, states_.delta[at(m)], 0, B);
-    multiply<Scalar>(1, true, network_.weights(m, v.data()), false, states_.delta[at(m)], 0, RB);
-    multiply<Scalar>(1, true, network_.weights(m, w.data()), false, Rdelta_[at(m)], 1, RB);
-    sigma.template scale_by_slope<Scalar>(states_.z[at(q)], RB);
+    multiply<Scalar>(1, true, network_.weights(m, w.data()), false, own.states.delta[at(m)], 0, B);
+    multiply<Scalar>(1, true, network_.weights(m, v.data()), false, own.states.delta[at(m)], 0, RB);
+    multiply<Scalar>(1, true, network_.weights(m, w.data()), false, own.Rdelta[at(m)], 1, RB);
+    sigma.template scale_by_slope<Scalar>(own.states.z[at(q)], RB);
     if (!sigma.piecewise_linear()) {
-      bend_.resize(RB.rows(), RB.cols());
-      sigma.template derivative<Scalar>(2, states_.z[at(q)], bend_);
-      RB.array() += bend_.array() * Rz_[at(q)].array() * B.array();
+      own.bend.resize(RB.rows(), RB.cols());
+      sigma.template derivative<Scalar>(2, own.states.z[at(q)], own.bend);
+      RB.array() += own.bend.array() * own.Rz[at(q)].array() * B.array();
     }
-    sigma.template scale_by_slope<Scalar>(states_.z[at(q)], B);
+    sigma.template scale_by_slope<Scalar>(own.states.z[at(q)], B);
   }
 }
 
@@ -232,30 +250,34 @@ double MlpObjective<Scalar>::curvature(In<Scalar> w, In<Scalar> v) const {
   // s_p>.
   const Activation& sigma = network_.activation();
   const Index p = network_.layers();
-  forward(w, states_);
-  forward_along(w, v);
-  Matrices& s = Rdelta_;
+  Loan loan(workspaces_);
+  Workspace& own = *loan;
+  forward_along(w, v, own);
+  Matrices& s = own.Rdelta;
   for (Index m = 1; m <= p; ++m) {
     s[at(m)].resize(network_.width(m), samples());
     if (m == 1) {
       s[at(m)].setZero();
     } else {
-      multiply<Scalar>(2, false, network_.weights(m, v.data()), false, Rh_[at(m - 1)], 0, s[at(m)]);
+      multiply<Scalar>(2, false, network_.weights(m, v.data()), false, own.Rh[at(m - 1)], 0,
+                       s[at(m)]);
       multiply<Scalar>(1, false, network_.weights(m, w.data()), false, s[at(m - 1)], 1, s[at(m)]);
     }
     if (m == p) break;
-    sigma.template scale_by_slope<Scalar>(states_.z[at(m)], s[at(m)]);
+    sigma.template scale_by_slope<Scalar>(own.states.z[at(m)], s[at(m)]);
     if (!sigma.piecewise_linear()) {
-      bend_.resize(network_.width(m), samples());
-      sigma.template derivative<Scalar>(2, states_.z[at(m)], bend_);
-      s[at(m)].array() += bend_.array() * Rz_[at(m)].array().square();
+      own.bend.resize(network_.width(m), samples());
+      sigma.template derivative<Scalar>(2, own.states.z[at(m)], own.bend);
+      s[at(m)].array() += own.bend.array() * own.Rz[at(m)].array().square();
     }
   }
-  loss_delta(states_);
+  loss_delta(own.states);
   const double second =
-      (states_.delta[at(p)].array() * s[at(p)].array()).template cast<double>().sum();
-  loss_.template hessian_product<Scalar>(states_.z[at(p)], Rz_[at(p)], states_.delta[at(p)]);
-  return second + (states_.delta[at(p)].array() * Rz_[at(p)].array()).template cast<double>().sum();
+      (own.states.delta[at(p)].array() * s[at(p)].array()).template cast<double>().sum();
+  loss_.template hessian_product<Scalar>(own.states.z[at(p)], own.Rz[at(p)],
+                                         own.states.delta[at(p)]);
+  return second +
+         (own.states.delta[at(p)].array() * own.Rz[at(p)].array()).template cast<double>().sum();
 }
 
 template <Real Scalar>
@@ -269,20 +291,25 @@ std::unique_ptr<LocalCurvature<Scalar>> MlpObjective<Scalar>::local_curvature(
 
 template <Real Scalar>
 MatrixOf<Scalar> MlpObjective<Scalar>::outputs(In<Scalar> w) const {
-  forward(w, states_);
-  return states_.z.back();
+  Loan own(workspaces_);
+  forward(w, own->states);
+  return own->states.z.back();
 }
 
 template <Real Scalar>
 Score MlpObjective<Scalar>::score(In<Scalar> w) const {
-  const double loss = value(w);
-  return {loss, accuracy_of(states_.z.back())};
+  Loan own(workspaces_);
+  MlpStates<Scalar>& states = own->states;
+  const double loss = value(w, states);
+  return {loss, accuracy_of(states.z.back())};
 }
 
 template <Real Scalar>
 Score MlpObjective<Scalar>::score(In<Scalar> w, Out<Scalar> gradient) const {
-  const double loss = this->gradient(w, gradient);
-  return {loss, accuracy_of(states_.z.back())};
+  Loan own(workspaces_);
+  MlpStates<Scalar>& states = own->states;
+  const double loss = this->gradient(w, gradient, states);
+  return {loss, accuracy_of(states.z.back())};
 }
 
 template <Real Scalar>

@@ -112,8 +112,8 @@ Scalar MlpObjective<Scalar>::to_sum() const {
 
 template <Real Scalar>
 typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::batch_factors(
-    Index m, double damping, Out<Scalar> memory) const {
-  const MatrixOf<Scalar>&delta = states_.delta[at(m)], &h = this->h(m - 1, states_);
+    Index m, double damping, Out<Scalar> memory, Workspace& own) const {
+  const MatrixOf<Scalar>&delta = own.states.delta[at(m)], &h = this->h(m - 1, own.states);
   const Index d = h.rows(), n = h.cols();
   const bool by_samples = n <= d;
   const Index order = std::min(n, d);
@@ -124,60 +124,62 @@ typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::batch_factors(
       kernel.resize(order, order);
       by_samples ? gram<Scalar>(h, kernel) : row_gram<Scalar>(h, kernel);
     };
-    if (m == 1 && !input_kernel_known_) {
-      fill(input_kernel_);
-      input_kernel_known_ = true;
+    if (m == 1 && (own.kernel_batch != batch_ || own.kernel_threads != threads())) {
+      own.kernel_batch = 0;  // should there be no memory for it
+      fill(own.input_kernel);
+      own.kernel_batch = batch_;
+      own.kernel_threads = threads();
     }
-    const bool made = damped_cholesky<Scalar>(lambda, gauge_square_, [&] {
+    const bool made = damped_cholesky<Scalar>(lambda, own.gauge_square, [&] {
       if (m == 1) {
-        gauge_square_ = input_kernel_;
+        own.gauge_square = own.input_kernel;
       } else {
-        fill(gauge_square_);
+        fill(own.gauge_square);
       }
     });
     if (made && by_samples) {  // delta (h'h + lambda I)^-1, times h'
-      gauge_left_.resize(delta.rows(), n);
+      own.gauge_left.resize(delta.rows(), n);
       if (n <= delta.rows()) {  // an inverse and a product are faster than two triangular solves
-        invert_cholesky<Scalar>(gauge_square_);
-        multiply<Scalar>(to_sum(), false, delta, false, gauge_square_, 0, gauge_left_);
+        invert_cholesky<Scalar>(own.gauge_square);
+        multiply<Scalar>(to_sum(), false, delta, false, own.gauge_square, 0, own.gauge_left);
       } else {
-        gauge_left_ = to_sum() * delta;
-        divide_by_cholesky<Scalar>(gauge_square_, gauge_left_);
+        own.gauge_left = to_sum() * delta;
+        divide_by_cholesky<Scalar>(own.gauge_square, own.gauge_left);
       }
-      return {&gauge_left_, &h};
+      return {&own.gauge_left, &h};
     }
     if (made) {  // (delta h') (h h' + lambda I)^-1
-      gauge_gradient_.resize(delta.rows(), d);
-      multiply<Scalar>(1, false, delta, true, h, 0, gauge_gradient_);
-      gauge_left_ = to_sum() * gauge_gradient_;
-      divide_by_cholesky<Scalar>(gauge_square_, gauge_left_);
-      return {&gauge_left_, nullptr, &gauge_gradient_};
+      own.gauge_gradient.resize(delta.rows(), d);
+      multiply<Scalar>(1, false, delta, true, h, 0, own.gauge_gradient);
+      own.gauge_left = to_sum() * own.gauge_gradient;
+      divide_by_cholesky<Scalar>(own.gauge_square, own.gauge_left);
+      return {&own.gauge_left, nullptr, &own.gauge_gradient};
     }
   }
   // Nothing to learn from, or diverged already: no step.
-  gauge_left_.setZero(delta.rows(), d);
-  return {&gauge_left_, nullptr};
+  own.gauge_left.setZero(delta.rows(), d);
+  return {&own.gauge_left, nullptr};
 }
 
 template <Real Scalar>
 typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::average_factors(
-    Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const {
-  const MatrixOf<Scalar>&delta = states_.delta[at(m)], &h = this->h(m - 1, states_);
+    Index m, const WhiteGaugeOptions& options, Out<Scalar> memory, Workspace& own) const {
+  const MatrixOf<Scalar>&delta = own.states.delta[at(m)], &h = this->h(m - 1, own.states);
   const Index d = h.rows(), n = h.cols();
   Eigen::Map<MatrixOf<Scalar>> average(memory.data() + numbers, d, d);
   Eigen::Map<MatrixOf<Scalar>> inverse(memory.data() + numbers + d * d, d, d);
   // A <- decay A + (1 - decay) h h'/n; divided by its weight, the first batches count in full.
   const bool first = memory[weight] == Scalar(0);
   const auto decay = static_cast<Scalar>(options.decay);
-  gauge_square_.resize(d, d);
-  row_gram<Scalar>(h, gauge_square_);
+  own.gauge_square.resize(d, d);
+  row_gram<Scalar>(h, own.gauge_square);
   memory[weight] = decay * memory[weight] + (Scalar(1) - decay);
   const Scalar share = (Scalar(1) - decay) / memory[weight] / static_cast<Scalar>(n);
   if (first) {
-    average = gauge_square_ / static_cast<Scalar>(n);
+    average = own.gauge_square / static_cast<Scalar>(n);
   } else {
     average *= Scalar(1) - share * static_cast<Scalar>(n);
-    average += share * gauge_square_;
+    average += share * own.gauge_square;
   }
   if (first || memory[age] + Scalar(1) >= static_cast<Scalar>(options.refresh)) {
     memory[age] = 0;
@@ -185,38 +187,39 @@ typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::average_factor
     bool made = usable<Scalar>(trace);
     if (made) {
       const double lambda = damping_of<Scalar>(*options.damping, trace, d, memory[largest_trace]);
-      made = damped_cholesky<Scalar>(lambda, gauge_square_, [&] { gauge_square_ = average; });
+      made = damped_cholesky<Scalar>(lambda, own.gauge_square, [&] { own.gauge_square = average; });
     }
     if (made) {
-      invert_cholesky<Scalar>(gauge_square_);
-      inverse = gauge_square_;
+      invert_cholesky<Scalar>(own.gauge_square);
+      inverse = own.gauge_square;
     } else {
       inverse.setZero();
     }
   } else {
     memory[age] += Scalar(1);
   }
-  gauge_right_.resize(d, n);
-  multiply<Scalar>(Scalar(1) / static_cast<Scalar>(n), false, inverse, false, h, 0, gauge_right_);
+  own.gauge_right.resize(d, n);
+  multiply<Scalar>(Scalar(1) / static_cast<Scalar>(n), false, inverse, false, h, 0,
+                   own.gauge_right);
   // The batch's own kernel never exceeds 1; that of an average may by far, in directions that it
   // has not seen: (T5).
-  const double move = std::max(1.0, largest_move<Scalar>(h, gauge_right_));
-  gauge_left_ = (to_sum() / static_cast<Scalar>(move)) * delta;
-  return {&gauge_left_, &gauge_right_};
+  const double move = std::max(1.0, largest_move<Scalar>(h, own.gauge_right));
+  own.gauge_left = (to_sum() / static_cast<Scalar>(move)) * delta;
+  return {&own.gauge_left, &own.gauge_right};
 }
 
 template <Real Scalar>
 typename MlpObjective<Scalar>::GaugeFactors MlpObjective<Scalar>::gauge_factors(
-    Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const {
+    Index m, const WhiteGaugeOptions& options, Out<Scalar> memory, Workspace& own) const {
   if (options.layers == GaugeLayers::last && m < network_.layers()) {
-    return {&states_.delta[at(m)], &h(m - 1, states_)};
+    return {&own.states.delta[at(m)], &h(m - 1, own.states)};
   }
   // The layers' memories stand one after the other.
   Index first = 0;
   for (Index k = 1; k < m; ++k) first += layer_memory(k, options);
-  Out<Scalar> own = memory.segment(first, layer_memory(m, options));
-  return options.kernel == GaugeKernel::batch ? batch_factors(m, *options.damping, own)
-                                              : average_factors(m, options, own);
+  Out<Scalar> part = memory.segment(first, layer_memory(m, options));
+  return options.kernel == GaugeKernel::batch ? batch_factors(m, *options.damping, part, own)
+                                              : average_factors(m, options, part, own);
 }
 
 template <Real Scalar>
@@ -224,11 +227,13 @@ template <class Use>
 double MlpObjective<Scalar>::for_gauge_layers(In<Scalar> w, WhiteGaugeOptions options,
                                               Out<Scalar> memory, const Use& use) const {
   if (!options.damping) options.damping = usual().damping;
-  forward(w, states_);
-  const double loss = loss_delta(states_);
+  Loan own(workspaces_);
+  MlpStates<Scalar>& states = own->states;
+  forward(w, states);
+  const double loss = loss_delta(states);
   for (Index m = network_.layers(); m >= 1; --m) {
-    if (m > 1) backward(m, w, states_);
-    use(m, gauge_factors(m, options, memory));
+    if (m > 1) backward(m, w, states);
+    use(m, gauge_factors(m, options, memory, *own), states);
   }
   return loss;
 }
@@ -237,7 +242,7 @@ template <Real Scalar>
 double MlpObjective<Scalar>::white_ranges(In<Scalar> w, const WhiteGaugeOptions& options,
                                           Out<Scalar> memory,
                                           const std::function<void(Index, In<Scalar>)>& use) const {
-  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u) {
+  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u, const auto&) {
     if (u.right) {
       product_ranges(m, *u.left, *u.right, use);
     } else {
@@ -251,7 +256,7 @@ double MlpObjective<Scalar>::white_step(Out<Scalar> w, double theta,
                                         const WhiteGaugeOptions& options,
                                         Out<Scalar> memory) const {
   const auto step = static_cast<Scalar>(theta);
-  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u) {
+  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u, const auto&) {
     auto weights = network_.augmented(m, w.data());
     if (u.right) {
       multiply<Scalar>(-step, false, *u.left, true, *u.right, 1, weights);
@@ -265,21 +270,22 @@ template <Real Scalar>
 double MlpObjective<Scalar>::white_direction(In<Scalar> w, const WhiteGaugeOptions& options,
                                              Out<Scalar> memory, Out<Scalar> direction,
                                              Out<Scalar>* gradient) const {
-  return for_gauge_layers(w, options, memory, [&](Index m, const GaugeFactors& u) {
-    auto part = network_.augmented(m, direction.data());
-    if (u.right) {
-      multiply<Scalar>(1, false, *u.left, true, *u.right, 0, part);
-    } else {
-      part = *u.left;
-    }
-    if (!gradient) return;
-    auto slope = network_.augmented(m, gradient->data());
-    if (u.gradient) {
-      slope = *u.gradient;
-    } else {
-      multiply<Scalar>(1, false, states_.delta[at(m)], true, h(m - 1, states_), 0, slope);
-    }
-  });
+  return for_gauge_layers(
+      w, options, memory, [&](Index m, const GaugeFactors& u, const auto& states) {
+        auto part = network_.augmented(m, direction.data());
+        if (u.right) {
+          multiply<Scalar>(1, false, *u.left, true, *u.right, 0, part);
+        } else {
+          part = *u.left;
+        }
+        if (!gradient) return;
+        auto slope = network_.augmented(m, gradient->data());
+        if (u.gradient) {
+          slope = *u.gradient;
+        } else {
+          multiply<Scalar>(1, false, states.delta[at(m)], true, h(m - 1, states), 0, slope);
+        }
+      });
 }
 
 template WhiteGauge<float>::Usual MlpObjective<float>::usual() const;

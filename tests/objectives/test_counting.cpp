@@ -67,7 +67,7 @@ TEST(CountingObjective, KnowsTheNetworkThatItCountsFor) {
   const auto problem =
       testing::random_problem<double>({3, 4, 2}, "relu", "cross_entropy", true, 5, random);
   const CountingObjective<double> counting(problem.objective);
-  const Objective& once = counting;  // or it would be copied
+  const Objective& once = counting;  // or the copy constructor would be meant
   const CountingObjective<double> twice(once);
   EXPECT_EQ(twice.mlp(), &problem.objective);
   EXPECT_EQ(CountingObjective<double>(Rosenbrock()).mlp(), nullptr);

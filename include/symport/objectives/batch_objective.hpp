@@ -18,8 +18,10 @@ struct Score {
 
 /// The loss of a model on one batch, which can be replaced: what Algorithm 2 trains.
 ///
-/// Columns are samples. Every evaluation needs a batch (std::logic_error without one). An object
-/// may have a workspace, so only one thread may use it at a time.
+/// Columns are samples. Every evaluation needs a batch (std::logic_error without one). Threads may
+/// share an object for as long as its batch stays: `bind` needs it alone. Those that want batches
+/// of their own bind clones, as `train_minibatch` does, which leaves the object it is given
+/// untouched.
 template <Real Scalar>
 class BatchObjective : public BasicObjective<Scalar> {
  public:

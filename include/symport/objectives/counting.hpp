@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "symport/objectives/objective.hpp"
@@ -26,7 +27,8 @@ struct EvaluationCount {
 };
 
 /// Counts the calls that reach another objective, and the work done directly on its network.
-/// Answers, and how they are computed, are those of the other objective. Not thread-safe.
+/// Answers, and how they are computed, are those of the other objective. Calls from several threads
+/// are all counted.
 template <Real Scalar = double>
 class CountingObjective final : public BasicObjective<Scalar> {
  public:
@@ -35,23 +37,23 @@ class CountingObjective final : public BasicObjective<Scalar> {
 
   Index dimension() const override { return inner_.dimension(); }
   double value(In<Scalar> w) const override {
-    ++count_.values;
+    add_one(values_);
     return inner_.value(w);
   }
   double gradient(In<Scalar> w, Out<Scalar> gradient) const override {
-    ++count_.gradients;
+    add_one(gradients_);
     return inner_.gradient(w, gradient);
   }
   void hessian_vector(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override {
-    ++count_.hessian_vectors;
+    add_one(hessian_vectors_);
     inner_.hessian_vector(w, v, result);
   }
   void third_derivative(In<Scalar> w, In<Scalar> v, Out<Scalar> result) const override {
-    ++count_.third_derivatives;
+    add_one(third_derivatives_);
     inner_.third_derivative(w, v, result);
   }
   double curvature(In<Scalar> w, In<Scalar> v) const override {
-    ++count_.curvatures;
+    add_one(curvatures_);
     return inner_.curvature(w, v);
   }
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
@@ -60,16 +62,22 @@ class CountingObjective final : public BasicObjective<Scalar> {
   const WhiteGauge<Scalar>* white_gauge() const override { return inner_.white_gauge(); }
   const MlpObjective<Scalar>* mlp() const override { return inner_.mlp(); }
   void note_work(double gradients) const override {
-    count_.other += gradients;
+    add_other(gradients);
     inner_.note_work(gradients);
   }
 
-  const EvaluationCount& count() const { return count_; }
-  void reset() { count_ = {}; }
+  /// So far. Complete once the threads that called are joined.
+  EvaluationCount count() const;
+  void reset();
 
  private:
+  static void add_one(std::atomic<Index>& calls) { calls.fetch_add(1, std::memory_order_relaxed); }
+  void add_other(double gradients) const;
+
   const BasicObjective<Scalar>& inner_;
-  mutable EvaluationCount count_;
+  mutable std::atomic<Index> values_{0}, gradients_{0}, hessian_vectors_{0}, third_derivatives_{0},
+      curvatures_{0};
+  mutable std::atomic<double> other_{0.0};
 };
 
 }  // namespace symport

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "symport/core/workspaces.hpp"
 #include "symport/objectives/batch_objective.hpp"
 #include "symport/objectives/mlp.hpp"
 #include "symport/objectives/mlp_states.hpp"
@@ -14,8 +15,9 @@ namespace symport {
 /// The loss of a network on one batch, as a function of the flat parameter vector.
 ///
 /// With delta_m = dL/dz_m, the gradient in [W_m b_m] is delta_m h_(m-1)'. Columns are samples. The
-/// batch is copied; evaluations use the object's own workspace, in which nothing is allocated while
-/// the number of samples stays the same, so only one thread may use an object at a time.
+/// batch is copied. Every evaluation borrows a workspace that the object keeps, in which nothing is
+/// allocated while the number of samples stays the same; each thread that evaluates at the same
+/// time has its own.
 ///
 /// Cost in products with W_m per layer (one fewer for W_1 in each backward pass): value 1, gradient
 /// 3, Hessian-vector product 7, curvature along a direction 4.
@@ -82,7 +84,23 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
  private:
   using Matrices = std::vector<MatrixOf<Scalar>>;
 
+  /// What an evaluation writes to. Only the kernel of the inputs outlives a call.
+  struct Workspace {
+    MlpStates<Scalar> states;
+    Matrices Rh, Rz, Rdelta;  ///< for second derivatives only
+    MatrixOf<Scalar> bend;
+    // For round trips only.
+    MatrixOf<Scalar> gauge_square, gauge_left, gauge_right, gauge_gradient;
+    /// Full batches need it at every step. A product's bytes depend on the number of threads.
+    MatrixOf<Scalar> input_kernel;
+    Index kernel_batch = 0;  ///< the `batch_` that it belongs to
+    int kernel_threads = 0;
+  };
+  using Loan = typename Workspaces<Workspace>::Loan;
+
   void require_batch() const;
+  double value(In<Scalar> w, MlpStates<Scalar>& states) const;
+  double gradient(In<Scalar> w, Out<Scalar> gradient, MlpStates<Scalar>& states) const;
   /// delta_p <- dL/dz_p; returns L.
   double loss_delta(MlpStates<Scalar>& states) const;
   /// delta_(m-1) <- sigma'(z_(m-1)) * W_m' delta_m.
@@ -90,8 +108,8 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   /// The pieces of left right' (layer m) for `gradient_ranges`.
   void product_ranges(Index m, const MatrixOf<Scalar>& left, const MatrixOf<Scalar>& right,
                       const std::function<void(Index, In<Scalar>)>& use) const;
-  /// Fills Rz_, Rh_: the derivatives of z and h along v.
-  void forward_along(In<Scalar> w, In<Scalar> v) const;
+  /// own.states <- h and z at w; own.Rh, own.Rz <- their derivatives along v.
+  void forward_along(In<Scalar> w, In<Scalar> v, Workspace& own) const;
   /// Of outputs; NaN without classes.
   double accuracy_of(const MatrixOf<Scalar>& Z) const;
 
@@ -104,7 +122,7 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
                     Out<Scalar> memory) const override;
   double white_direction(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
                          Out<Scalar> direction, Out<Scalar>* gradient) const override;
-  /// Calls use(m, factors) from the last layer to the first; W_m is no longer needed then.
+  /// Calls use(m, factors, states) from the last layer to the first; W_m is no longer needed then.
   template <class Use>
   double for_gauge_layers(In<Scalar> w, WhiteGaugeOptions options, Out<Scalar> memory,
                           const Use& use) const;
@@ -115,9 +133,11 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
     const MatrixOf<Scalar>* gradient = nullptr;  ///< dL/dW_m, where it was needed on the way
   };
   Index layer_memory(Index m, const WhiteGaugeOptions& options) const;
-  GaugeFactors gauge_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const;
-  GaugeFactors batch_factors(Index m, double damping, Out<Scalar> memory) const;
-  GaugeFactors average_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory) const;
+  GaugeFactors gauge_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory,
+                             Workspace& own) const;
+  GaugeFactors batch_factors(Index m, double damping, Out<Scalar> memory, Workspace& own) const;
+  GaugeFactors average_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory,
+                               Workspace& own) const;
   /// The factor that turns delta into that of the summed loss.
   Scalar to_sum() const;
 
@@ -125,15 +145,8 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   Loss loss_;
   MatrixOf<Scalar> inputs_;
   Targets<Scalar> targets_;
-  // The workspace: nothing in it outlives a call.
-  mutable MlpStates<Scalar> states_;
-  mutable Matrices Rh_, Rz_, Rdelta_;  ///< for second derivatives only
-  mutable MatrixOf<Scalar> bend_;
-  // For round trips only.
-  mutable MatrixOf<Scalar> gauge_square_, gauge_left_, gauge_right_, gauge_gradient_;
-  // The kernel of the inputs, until others are bound: full batches need it at every step.
-  mutable MatrixOf<Scalar> input_kernel_;
-  mutable bool input_kernel_known_ = false;
+  Index batch_ = 0;  ///< how often one was bound
+  mutable Workspaces<Workspace> workspaces_;
 };
 
 }  // namespace symport

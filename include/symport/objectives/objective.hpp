@@ -15,8 +15,11 @@ class MlpObjective;
 /// A loss L(w) with the derivatives that training and teleportation need.
 ///
 /// The value is a double in either precision. Implementations are pure: the same w gives the same
-/// bytes. Outputs never alias inputs; sizes are `dimension()` throughout (checked by the callers
-/// at the public boundary, not here).
+/// bytes, whoever else calls at the same time. Every objective of the library may be shared by
+/// threads through a const reference; an own one must either do the same (buffers that are kept
+/// between calls: `Workspaces`) or stay on one thread, as the library itself calls an objective
+/// only on the thread that passed it in. Outputs never alias inputs; sizes are `dimension()`
+/// throughout (checked by the callers at the public boundary, not here).
 template <Real Scalar>
 class BasicObjective {
  public:

@@ -3,33 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "search/absolute_dot.hpp"
 
 namespace symport {
 
-namespace {
-
-template <Real Scalar>
-constexpr double unit_roundoff = 0.5 * std::numeric_limits<Scalar>::epsilon();
-
-}  // namespace
-
 double Certificate::relative_change() const {
   return symport::drift(loss_before, loss_after, 0, 1);
 }
 
 template <Real Scalar>
-double first_order_rounding(In<Scalar> w, In<Scalar> gradient) {
-  return unit_roundoff<Scalar> * absolute_dot<Scalar>(gradient, w);
+double first_order_rounding(In<Scalar> w, In<Scalar> gradient, double unit) {
+  return unit * absolute_dot<Scalar>(gradient, w);
 }
 
 template <Real Scalar>
-double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient) {
-  constexpr double u = unit_roundoff<Scalar>;
-  const double first = first_order_rounding<Scalar>(w, gradient);
+double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
+                     double u) {
+  const double first = first_order_rounding<Scalar>(w, gradient, u);
   VectorOf<Scalar> d = (gradient.array() < Scalar(0)).select(-w.cwiseAbs(), w.cwiseAbs());
   const auto second = [&] { return 0.5 * u * u * std::abs(objective.curvature(w, d)); };
   const double with_the_gradient = second();
@@ -52,10 +44,10 @@ Certificate refused_certificate(const BasicObjective<Scalar>& objective, In<Scal
 }
 
 template <Real Scalar>
-double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w) {
+double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w, double unit) {
   VectorOf<Scalar> gradient(w.size());
   objective.gradient(w, gradient);
-  return loss_rounding<Scalar>(objective, w, gradient);
+  return loss_rounding<Scalar>(objective, w, gradient, unit);
 }
 
 double drift_scale(double loss_before, double rounding, double tolerance) {
@@ -70,11 +62,11 @@ double drift(double loss_before, double loss_after, double rounding, double tole
 
 template Certificate refused_certificate(const BasicObjective<float>&, In<float>, std::string);
 template Certificate refused_certificate(const BasicObjective<double>&, In<double>, std::string);
-template double first_order_rounding(In<float>, In<float>);
-template double first_order_rounding(In<double>, In<double>);
-template double loss_rounding(const BasicObjective<float>&, In<float>, In<float>);
-template double loss_rounding(const BasicObjective<double>&, In<double>, In<double>);
-template double loss_rounding(const BasicObjective<float>&, In<float>);
-template double loss_rounding(const BasicObjective<double>&, In<double>);
+template double first_order_rounding(In<float>, In<float>, double);
+template double first_order_rounding(In<double>, In<double>, double);
+template double loss_rounding(const BasicObjective<float>&, In<float>, In<float>, double);
+template double loss_rounding(const BasicObjective<double>&, In<double>, In<double>, double);
+template double loss_rounding(const BasicObjective<float>&, In<float>, double);
+template double loss_rounding(const BasicObjective<double>&, In<double>, double);
 
 }  // namespace symport

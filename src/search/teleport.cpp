@@ -20,11 +20,12 @@ namespace {
 template <Real Scalar>
 class Examination {
  public:
-  Examination(BasicOrbit<Scalar>& orbit, double tolerance, Certificate& c)
+  Examination(BasicOrbit<Scalar>& orbit, double tolerance, double unit, Certificate& c)
       : condition_(orbit.condition()),
         here_(orbit.start_objective()),
         there_(orbit.objective()),
         tolerance_(tolerance),
+        unit_(unit),
         c_(c) {}
 
   /// What is wrong with the candidate; empty when nothing is. The criterion is asked again where
@@ -38,6 +39,7 @@ class Examination {
     c_.curvature_after = measured.curvature();
     c_.condition = condition_;
     c_.drift = c_.relative_change();
+    if (!candidate.allFinite()) return "a parameter of the candidate is not finite";
     if (!std::isfinite(c_.loss_after)) return "the loss at the candidate is not finite";
     if (!std::isfinite(c_.grad_sq_after)) return "the gradient at the candidate is not finite";
     if (!std::isfinite(c_.curvature_after)) return "the curvature at the candidate is not finite";
@@ -71,12 +73,12 @@ class Examination {
  private:
   std::string loss_objection(In<Scalar> start, In<Scalar> candidate, In<Scalar> gradient) {
     double scale = std::abs(c_.loss_before);
-    double own = first_order_rounding<Scalar>(candidate, gradient);
+    double own = first_order_rounding<Scalar>(candidate, gradient, unit_);
     // The rest of the rounding, and the floor that the start's makes, need not be known where the
     // loss has hardly changed and does not depend on the candidate's last digits.
     if (c_.drift > 0.01 * tolerance_ || !(own <= tolerance_ * scale)) {
-      own = loss_rounding<Scalar>(there_, candidate, gradient);
-      const double rounding = loss_rounding<Scalar>(here_, start);
+      own = loss_rounding<Scalar>(there_, candidate, gradient, unit_);
+      const double rounding = loss_rounding<Scalar>(here_, start, unit_);
       scale = drift_scale(c_.loss_before, rounding, tolerance_);
       c_.drift = drift(c_.loss_before, c_.loss_after, rounding, tolerance_);
     }
@@ -95,6 +97,7 @@ class Examination {
   double condition_;
   CountingObjective<Scalar> here_, there_;  ///< at the start and at the candidate
   double tolerance_;
+  double unit_;  ///< roundoff of what stores the parameters
   double more_ = 0.0;
   Certificate& c_;
 };
@@ -127,7 +130,8 @@ std::string denial(BasicOrbit<Scalar>& orbit, In<Scalar> w, double loss, double 
 template <Real Scalar>
 Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>& orbit,
                      const Search& search, const CriterionOptions& options, Random& random,
-                     Out<Scalar> w, double tolerance, const NextStep<Scalar>& next_step) {
+                     Out<Scalar> w, double tolerance, const NextStep<Scalar>& next_step,
+                     bool stored_as_float) {
   if (w.size() != objective.dimension()) {
     throw InvalidArgument("w", fmt::format("{} numbers", w.size()),
                           fmt::format("{}, the objective's dimension", objective.dimension()));
@@ -135,7 +139,10 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
   if (!(tolerance >= 0.0)) {
     throw InvalidArgument("drift_tolerance", fmt::format("{}", tolerance), "a number >= 0");
   }
-  if (tolerance == 0.0) tolerance = default_drift_tolerance<Scalar>();
+  if (tolerance == 0.0) {
+    tolerance =
+        stored_as_float ? default_drift_tolerance<float>() : default_drift_tolerance<Scalar>();
+  }
   const auto began = std::chrono::steady_clock::now();
   double evaluations = 0.0;  // beyond the orbit's
   Certificate c;
@@ -169,7 +176,10 @@ Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>
     if (outcome.improved) {
       VectorOf<Scalar> candidate(w.size());
       orbit.commit(candidate);
-      Examination<Scalar> examination(orbit, tolerance, c);
+      if (stored_as_float)
+        candidate = VectorOf<float>(candidate.template cast<float>()).template cast<Scalar>();
+      const double unit = stored_as_float ? unit_roundoff<float> : unit_roundoff<Scalar>;
+      Examination<Scalar> examination(orbit, tolerance, unit, c);
       std::string wrong = examination.objection(w, candidate, options.learning_rate, next_step,
                                                 criterion, outcome.preferred);
       if (wrong.empty()) wrong = examination.objection_of_the_whole(objective, w, candidate);
@@ -217,17 +227,18 @@ Certificate teleport(const BasicObjective<Scalar>& objective, Out<Scalar> w,
                                    .cap = options.cap};
   const AutoSearch usual_search;
   Random random(options.seed);
-  return teleport<Scalar>(
-      objective, *orbit, options.search ? *options.search : usual_search, criterion, random, w,
-      drift_allowed(*options.symmetry, options.drift_tolerance), options.next_step);
+  return teleport<Scalar>(objective, *orbit, options.search ? *options.search : usual_search,
+                          criterion, random, w,
+                          drift_allowed(*options.symmetry, options.drift_tolerance),
+                          options.next_step, options.stored_as_float);
 }
 
 template Certificate teleport(const BasicObjective<float>&, BasicOrbit<float>&, const Search&,
                               const CriterionOptions&, Random&, Out<float>, double,
-                              const NextStep<float>&);
+                              const NextStep<float>&, bool);
 template Certificate teleport(const BasicObjective<double>&, BasicOrbit<double>&, const Search&,
                               const CriterionOptions&, Random&, Out<double>, double,
-                              const NextStep<double>&);
+                              const NextStep<double>&, bool);
 
 template Certificate teleport(const BasicObjective<float>&, Out<float>,
                               const TeleportOptions<float>&);

@@ -14,7 +14,7 @@ namespace symport {
 
 namespace {
 
-constexpr std::int64_t format_version = 4;
+constexpr std::int64_t format_version = 5;
 
 const Columns<TraceRow> row_columns{{"step", &TraceRow::step},
                                     {"epoch", &TraceRow::epoch},
@@ -123,7 +123,10 @@ void visit_fields(Fields& fields, Checkpoint& c) {
   fields.table("teleports", c.teleports, certificate_columns);
   fields.lines("teleports.reason", c.teleports, &Certificate::reason);
   visit_scopes(fields, c.teleports);
-  fields.flag("went_back", c.went_back);
+  fields.count("steps_above", c.steps_above);
+  fields.text("optimizer_name", c.optimizer_name);
+  fields.text("learning_rate", c.learning_rate);
+  fields.number("loss", c.loss);
 }
 
 template <Real Scalar>
@@ -164,29 +167,33 @@ void read_buffers(const FieldReader& fields, const std::string& whole, Index par
 }
 
 template <Real Scalar>
-void write_ways_back(FieldWriter& fields, const std::vector<WayBack<Scalar>>& ways) {
-  fields.count("ways_back", static_cast<Index>(ways.size()));
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    const std::string name = fmt::format("ways_back.{}", i);
-    fields.count(name + ".teleport", ways[i].teleport);
-    fields.vector(name + ".w", ways[i].w);
-    fields.count(name + ".steps_since_reset", ways[i].optimizer.count);
-    write_buffers(fields, name + ".optimizer", ways[i].optimizer);
+void write_rollback_points(FieldWriter& fields, const std::vector<RollbackPoint<Scalar>>& points) {
+  fields.count("rollback_points", static_cast<Index>(points.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::string name = fmt::format("rollback_points.{}", i);
+    fields.count(name + ".teleport", points[i].teleport);
+    fields.number(name + ".loss", points[i].loss);
+    fields.vector(name + ".w", points[i].w);
+    fields.count(name + ".steps_since_reset", points[i].optimizer.count);
+    write_buffers(fields, name + ".optimizer", points[i].optimizer);
+    fields.text(name + ".reason", points[i].reason);
   }
 }
 
 template <Real Scalar>
-void read_ways_back(const FieldReader& fields, std::vector<WayBack<Scalar>>& ways) {
+void read_rollback_points(const FieldReader& fields, std::vector<RollbackPoint<Scalar>>& points) {
   Index count = 0;
-  fields.count("ways_back", count);
-  if (count > 2) fields.fail("ways_back", fmt::format("{}", count), "0, 1 or 2");
+  fields.count("rollback_points", count);
+  if (count > 2) fields.fail("rollback_points", fmt::format("{}", count), "0, 1 or 2");
   for (Index i = 0; i < count; ++i) {
-    const std::string name = fmt::format("ways_back.{}", i);
-    WayBack<Scalar>& back = ways.emplace_back();
-    fields.count(name + ".teleport", back.teleport);
-    fields.vector(name + ".w", back.w);
-    fields.count(name + ".steps_since_reset", back.optimizer.count);
-    read_buffers(fields, name + ".optimizer", back.w.size(), back.optimizer);
+    const std::string name = fmt::format("rollback_points.{}", i);
+    RollbackPoint<Scalar>& point = points.emplace_back();
+    fields.count(name + ".teleport", point.teleport);
+    fields.number(name + ".loss", point.loss);
+    fields.vector(name + ".w", point.w);
+    fields.count(name + ".steps_since_reset", point.optimizer.count);
+    read_buffers(fields, name + ".optimizer", point.w.size(), point.optimizer);
+    fields.text(name + ".reason", point.reason);
   }
 }
 
@@ -231,7 +238,7 @@ ArrayMap checkpoint_arrays(const Checkpoint<Scalar>& checkpoint) {
   fields.vector("w", checkpoint.w);
   write_buffers(fields, "optimizer", checkpoint.optimizer);
   visit_fields(fields, checkpoint);
-  write_ways_back(fields, checkpoint.ways_back);
+  write_rollback_points(fields, checkpoint.rollback_points);
   return arrays;
 }
 
@@ -243,7 +250,7 @@ Checkpoint<Scalar> checkpoint_from_arrays(const ArrayMap& arrays, const std::str
   fields.vector("w", c.w);
   read_buffers(fields, "optimizer", c.w.size(), c.optimizer);
   visit_fields(fields, c);
-  read_ways_back(fields, c.ways_back);
+  read_rollback_points(fields, c.rollback_points);
   c.trace.stride = std::max<Index>(c.trace.stride, 1);
   require_points(fields, c);
   return c;

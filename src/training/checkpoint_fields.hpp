@@ -102,6 +102,7 @@ class FieldReader {
   }
   void bits(const std::string& name, std::uint64_t& value) const;
   std::string text(const std::string& name) const;
+  void text(const std::string& name, std::string& value) const { value = text(name); }
   template <Real Scalar>
   void vector(const std::string& name, VectorOf<Scalar>& values) const {
     const auto& held = list<Scalar>(name, 1);

@@ -22,14 +22,19 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   /// objective's dimension, the optimizer cannot work on it, or an option is out of range.
   FullBatchRun(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
                VectorOf<Scalar>& w, const TrainOptions<Scalar>& options)
-      : TrainingRun<Scalar>(
-            optimizer, checked(objective, w, options),
-            {RowUnit::step, options.seed, options.trace, options.watcher, options.checkpoints,
-             planned(options.teleport, optimizer), options.clock}),
+      : TrainingRun<Scalar>(optimizer, checked(objective, w, options),
+                            {.unit = RowUnit::step,
+                             .seed = options.seed,
+                             .trace = options.trace,
+                             .watcher = options.watcher,
+                             .checkpoints = options.checkpoints,
+                             .rate = options.learning_rate,
+                             .rehearsal = planned(options.teleport, optimizer),
+                             .clock = options.clock}),
         objective_(objective),
         optimizer_(optimizer),
         options_(options),
-        observed_(options.trace || options.watcher || options.stop.active()),
+        observed_(options.trace || options.watcher),
         gradient_(w.size()),
         gradient_out_(gradient_),
         w_out_(w),
@@ -37,6 +42,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         w_in_(w) {
     require_fit(optimizer, objective);
     measure();
+    this->require_same_loss();
     if (!this->resumed()) at.evaluations = 1.0;
     rate_ = options.learning_rate.at(at.step);
     if (options.trace) {
@@ -95,18 +101,21 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   /// w <- g.w; `attempt()` does that or refuses, and returns the certificate.
   template <class Attempt>
   void teleport(const Attempt& attempt) {
-    if (!TrainingRun<Scalar>::teleport(attempt)) return;
-    measure();
-    at.evaluations += 1.0;
+    if (TrainingRun<Scalar>::teleport(attempt)) measure_again();
   }
 
-  /// Records the state before the update; false when the run ends with it. Nothing is computed for
-  /// a run that nobody observes.
+  /// Records the state before the update; false when the run ends with it.
   bool observe() {
+    if (!finite()) {
+      this->end(RunStatus::diverged);
+    } else if (done()) {
+      this->end(RunStatus::converged);
+    } else if (at.step >= options_.max_steps) {
+      this->end(RunStatus::step_limit);
+    }
+    if (!this->goes_on() && finite() && this->ends_lower(loss_)) measure_again();
     const bool stopped = this->stopping();  // at the update before
     if (observed_) make_row();
-    if (!std::isfinite(loss_)) this->end(RunStatus::diverged);
-    if (this->goes_on() && at.step >= options_.max_steps) this->end(RunStatus::step_limit);
     if (this->goes_on() && stopped) this->end(RunStatus::interrupted);
     return this->goes_on();
   }
@@ -133,12 +142,11 @@ class FullBatchRun final : public TrainingRun<Scalar> {
       at.previous_loss = std::numeric_limits<double>::infinity();
       Out<Scalar> w = w_out_;
       w = before_;
-      measure();
-      at.evaluations += 1.0;
+      measure_again();
     }
-    while (!finite() && this->go_back()) {
-      measure();
-      at.evaluations += 1.0;
+    if (this->rolls_back(finite() ? loss_ : std::numeric_limits<double>::infinity())) {
+      at.previous_loss = std::numeric_limits<double>::infinity();
+      measure_again();
     }
     const Index every = options_.checkpoints.every;
     const bool due = every > 0 && at.step % every == 0;
@@ -147,9 +155,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     }
   }
 
-  RunSummary summary() {
-    return TrainingRun<Scalar>::summary(loss_, static_cast<double>(gradient_.squaredNorm()));
-  }
+  RunSummary summary() { return TrainingRun<Scalar>::summary(loss_, grad_sq()); }
 
  private:
   static Index planned(const Teleportation<Scalar>& plan, const BasicOptimizer<Scalar>& optimizer) {
@@ -168,9 +174,13 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     return w;
   }
 
-  bool finite() const {
-    return std::isfinite(loss_) && std::isfinite(static_cast<double>(gradient_.squaredNorm()));
+  double grad_sq() const { return static_cast<double>(gradient_.squaredNorm()); }
+  bool finite() const { return std::isfinite(loss_) && std::isfinite(grad_sq()); }
+  bool done() const {
+    return options_.stop(at.step, loss_, at.previous_loss, grad_sq()) ||
+           (gradient_.array() == Scalar(0)).all();
   }
+  double loss_to_compare() override { return loss_; }
 
   /// Whether the plain steps that a probe costs would leave half of the loss, judging by the last:
   /// else no teleport can pay for itself by (D13).
@@ -185,6 +195,10 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     loss_ = options_.round_trips
                 ? objective_.gradient(w_in_, gradient_out_)
                 : optimizer_.measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
+  }
+  void measure_again() {
+    measure();
+    at.evaluations += 1.0;
   }
   const BasicOptimizer<Scalar>& next_optimizer() const {
     const bool plain = options_.round_trips && !options_.round_trips->contains(at.step);
@@ -202,7 +216,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   void make_row() {
     TraceRow row = this->row();
     row.loss = loss_;
-    row.grad_sq = static_cast<double>(gradient_.squaredNorm());
+    row.grad_sq = grad_sq();
     row.learning_rate = rate_;
     if (options_.validate) {
       this->clock_.pause([&] {
@@ -213,13 +227,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
       });
     }
     this->record(row);
-    if (!std::isfinite(row.grad_sq)) {
-      this->end(RunStatus::diverged);
-    } else if (options_.stop(at.step, loss_, at.previous_loss, row.grad_sq)) {
-      this->end(RunStatus::converged);
-    } else if (at.step < options_.max_steps) {
-      this->watch(row);
-    }
+    if (this->goes_on() || done()) this->watch(row);
   }
 
   const BasicObjective<Scalar>& objective_;

@@ -26,9 +26,14 @@ class MinibatchRun final : public TrainingRun<Scalar> {
                const Split& split, const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w,
                const MinibatchOptions<Scalar>& options)
       : TrainingRun<Scalar>(optimizer, checked(objective, source, split, optimizer, w, options),
-                            {options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch,
-                             options.seed, true, options.watcher, options.checkpoints,
-                             planned(options.teleport, optimizer), options.clock}),
+                            {.unit = options.evaluate_every > 0 ? RowUnit::step : RowUnit::epoch,
+                             .seed = options.seed,
+                             .watcher = options.watcher,
+                             .checkpoints = options.checkpoints,
+                             .rate = options.learning_rate,
+                             .rehearsal = planned(options.teleport, optimizer),
+                             .minibatches = true,
+                             .clock = options.clock}),
         objective_(objective),
         source_(source),
         split_(split),
@@ -39,12 +44,9 @@ class MinibatchRun final : public TrainingRun<Scalar> {
         monitored_(monitoring_set(split, options.scope_samples)),
         step_batch_(objective),
         teleport_batch_(objective) {
+    this->require_same_loss();
     if (!this->resumed()) this->clock_.pause([&] { add_row(measured(TraceRow::unknown)); });
-    if (out_of_patience() || low_enough()) {
-      this->end(RunStatus::converged);
-    } else if (at.epoch >= options.epochs) {
-      this->end(RunStatus::step_limit);
-    }
+    end_if_done();
   }
 
   const Batches& batches() const { return batches_; }
@@ -130,7 +132,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       batch_loss_ =
           rule.minibatch_step(*step_batch_.objective, rate(), at.optimizer, w_, &evaluations);
       at.evaluations += evaluations;
-    } while (!std::isfinite(batch_loss_) && this->go_back());
+    } while (this->rolls_back(batch_loss_));
     at.epoch_loss += batch_loss_;
     ++at.step;
     ++at.batch;
@@ -142,7 +144,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
         this->clock_.pause([&] { add_row(measured(running)); });
         if (low_enough()) {
           this->save();
-          this->end(RunStatus::converged);
+          end_if_done();
           return;
         }
       }
@@ -162,7 +164,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     TraceRow row;
     this->clock_.pause([&] {
       row = measured(running);
-      while (!std::isfinite(row.loss) && this->go_back()) row = measured(running);
+      if (!std::isfinite(row.loss) && this->rolls_back(row.loss)) row = measured(running);
       add_row(row);
     });
     if (!std::isfinite(row.loss)) {
@@ -175,13 +177,8 @@ class MinibatchRun final : public TrainingRun<Scalar> {
       at.best_valid_loss = std::min(at.best_valid_loss, row.valid_loss);
     }
     this->save();
-    if (out_of_patience() || low_enough()) {
-      this->end(RunStatus::converged);
-    } else if (at.epoch >= options_.epochs) {
-      this->end(RunStatus::step_limit);
-    } else if (this->stopping()) {
-      this->end(RunStatus::interrupted);
-    }
+    end_if_done();
+    if (this->goes_on() && this->stopping()) this->end(RunStatus::interrupted);
   }
 
   RunSummary summary() {
@@ -275,6 +272,30 @@ class MinibatchRun final : public TrainingRun<Scalar> {
 
   bool out_of_patience() const {
     return options_.patience > 0 && at.epochs_without_progress >= options_.patience;
+  }
+
+  /// After `save`, so that a checkpoint with which the run goes on for longer does not know of it.
+  void end_if_done() {
+    if (out_of_patience() || low_enough()) {
+      this->end(RunStatus::converged);
+    } else if (at.epoch >= options_.epochs) {
+      this->end(RunStatus::step_limit);
+    }
+    if (this->goes_on() || at.trace.rows.empty()) return;
+    TraceRow& last = at.trace.rows.back();
+    if (!this->ends_lower(last.loss)) return;
+    this->clock_.pause([&] {
+      last = measured(last.loss);
+      if (!at.trace.points.empty()) at.trace.points.back() = w_.template cast<double>();
+      if (options_.on_row) options_.on_row(last);
+    });
+  }
+
+  /// That of the mini-batch which comes next.
+  double loss_to_compare() override {
+    const std::vector<Index> order = batches_.order(at.epoch);
+    const std::span<const Index> next = batches_.batch(order, at.batch);
+    return evaluate<Scalar>(objective_, source_, {next.begin(), next.end()}, w_, false).loss;
   }
 
   /// Whether the last row has a training loss below the one to stop at.

@@ -10,10 +10,7 @@ template <Real Scalar>
 RunSummary train(const BasicObjective<Scalar>& objective, const BasicOptimizer<Scalar>& optimizer,
                  VectorOf<Scalar>& w, const TrainOptions<Scalar>& options) {
   const Teleportation<Scalar>& plan = options.teleport;
-  if (!plan.symmetry && !plan.schedule.empty()) {
-    throw InvalidArgument("teleport.symmetry", "none with a schedule",
-                          "a symmetry of the objective");
-  }
+  require_plan(plan, "a symmetry of the objective");
   FullBatchRun<Scalar> run(objective, optimizer, w, options);
   if (plan.schedule.automatic()) run.prepare_probes(*plan.symmetry);
   while (run.goes_on()) {

@@ -16,9 +16,7 @@ RunSummary train_minibatch(const BatchObjective<Scalar>& objective,
   // A white gauge suits its own samples, and the next mini-batches would pay for that.
   const OrbitAscent ascent;
   if (!plan.search && plan.symmetry && plan.symmetry->bound_to_batch()) plan.search = &ascent;
-  if (!plan.symmetry && !plan.schedule.empty()) {
-    throw InvalidArgument("teleport.symmetry", "none with a schedule", "a symmetry of the model");
-  }
+  require_plan(plan, "a symmetry of the model");
   // The curvature of one mini-batch says little about that of the next, and the noise of the steps
   // grows with it: it is seen only when the loss is low, long after a rehearsal.
   if (!plan.cap && !plan.own_objective && rehearsal_of(plan, optimizer, true) > 0 &&

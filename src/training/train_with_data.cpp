@@ -13,6 +13,10 @@ TrainWithDataResult train_with_data(LinearModel& model, const Optimizer& optimiz
     throw InvalidArgument("symmetry", "none with a schedule",
                           "a symmetry of the model and its data");
   }
+  if (options.symmetry && options.schedule.left_out()) {
+    throw InvalidArgument("schedule", "none with a symmetry, so that there would be no teleport",
+                          "a schedule, such as .schedule = every(5), or never() for a plain run");
+  }
   const OrbitAscent ascent;
   const Search& search = options.search ? *options.search : ascent;
   CriterionOptions criterion{.objective = options.objective.value_or(default_objective(optimizer))};

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,9 +17,23 @@
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/run_summary.hpp"
 #include "symport/training/step_watcher.hpp"
+#include "symport/training/teleportation.hpp"
 #include "training/training_clock.hpp"
 
 namespace symport {
+
+/// Throws InvalidArgument when the plan has a symmetry without a schedule, or the other way round.
+template <Real Scalar>
+void require_plan(const Teleportation<Scalar>& plan, const char* symmetry) {
+  if (!plan.symmetry && !plan.schedule.empty()) {
+    throw InvalidArgument("teleport.symmetry", "none with a schedule", symmetry);
+  }
+  if (plan.symmetry && plan.schedule.left_out()) {
+    throw InvalidArgument("teleport.schedule",
+                          "none with a symmetry, so that there would be no teleport",
+                          "a schedule, such as .schedule = every(100), or never() for a plain run");
+  }
+}
 
 /// What Algorithms 1, 2 and 3 have in common: the state of a run, its record, its clock, its
 /// checkpoints, and how it ends.
@@ -38,17 +54,25 @@ class TrainingRun {
     bool trace = true;
     const StepWatcher& watcher;
     const Checkpointing<Scalar>& checkpoints;
+    const LearningRate& rate;
     /// Of teleports that are planned; 0: none. With one the run goes back to before a teleport
-    /// rather than diverge.
+    /// rather than rise.
     Index rehearsal = 0;
+    bool minibatches = false;
     RunClock clock = RunClock::wall;
   };
 
   /// Throws InvalidArgument when there is a checkpoint to go on from that does not fit; w is then
   /// untouched. `setting` refers to options that outlive the run.
   TrainingRun(const BasicOptimizer<Scalar>& optimizer, VectorOf<Scalar>& w, const Setting& setting)
-      : random(setting.seed), clock_(setting.clock, 0.0), w_(w), setting_(setting) {
+      : random(setting.seed),
+        clock_(setting.clock, 0.0),
+        w_(w),
+        setting_(setting),
+        rollback_steps_(rollback_steps(optimizer, setting.minibatches)) {
     at.optimizer = optimizer.init(w.size());
+    at.optimizer_name = optimizer.name();
+    at.learning_rate = setting.rate.to_string();
     at.trace.unit = setting.unit;
     if (const Checkpoint<Scalar>* from = setting.checkpoints.resume) {
       require_resumable(*from);
@@ -89,7 +113,7 @@ class TrainingRun {
 
   bool resumed() const { return setting_.checkpoints.resume != nullptr; }
   bool stopping() const { return stopping_; }  ///< the watcher said so
-  bool teleports() const { return !at.went_back; }
+  bool teleports() const { return at.rollback_points.empty() || lowest().reason.empty(); }
   void end(RunStatus status) { end_ = status; }
 
   /// Tries a teleport: `attempt()` may move w, and returns the certificate. Says whether it did. An
@@ -98,8 +122,10 @@ class TrainingRun {
   bool teleport(const Attempt& attempt) {
     Vector before = point();
     const Random random_before = random;
-    std::optional<WayBack<Scalar>> here;
-    if (setting_.rehearsal > 0) here = {static_cast<Index>(at.teleports.size()), w_, at.optimizer};
+    std::optional<RollbackPoint<Scalar>> here;
+    if (setting_.rehearsal > 0) {
+      here = {static_cast<Index>(at.teleports.size()), 0.0, w_, at.optimizer, {}};
+    }
     Certificate certificate;
     try {
       certificate = attempt();
@@ -119,31 +145,43 @@ class TrainingRun {
                                     std::move(before), point()});
     }
     at.teleported = at.teleported || accepted;
-    at.teleports.push_back(std::move(certificate));
     if (accepted && here) {
-      if (at.ways_back.size() == 2) at.ways_back.pop_back();
-      at.ways_back.push_back(std::move(*here));
+      here->loss = certificate.loss_before;
+      if (setting_.minibatches) here->loss = std::fmax(here->loss, at.trace.rows.back().loss);
+      remember(std::move(*here));
     }
+    at.teleports.push_back(std::move(certificate));
     return accepted;
   }
 
-  /// To be called where the loss is no longer finite: takes the last teleport back or, where that
-  /// was done before, all of them. From then on the run makes plain steps only. False when there is
-  /// no teleport to blame.
-  bool go_back() {
-    if (at.ways_back.empty()) return false;
-    WayBack<Scalar> back = std::move(at.ways_back.back());
-    at.ways_back.pop_back();
-    at.went_back = true;
-    w_ = back.w;
-    at.optimizer = std::move(back.optimizer);
-    for (auto i = static_cast<std::size_t>(back.teleport); i < at.teleports.size(); ++i) {
-      Certificate& certificate = at.teleports[i];
-      if (!certificate.accepted) continue;
-      certificate.accepted = false;
-      certificate.reason =
-          fmt::format("taken back at step {}, where the loss was no longer finite", at.step);
-    }
+  /// To be called with the loss after every update, or before it in mini-batches. Whether the
+  /// teleports are to blame for it, and the run was put back to before the one that began at the
+  /// lowest loss or, where that was done before, to before the first. From then on it makes plain
+  /// steps only.
+  bool rolls_back(double loss) {
+    if (at.rollback_points.empty()) return false;
+    const bool finite = std::isfinite(loss);
+    at.steps_above = loss <= bound(rollback_multiple) ? 0 : at.steps_above + 1;
+    if (finite && at.steps_above < rollback_steps_) return false;
+    RollbackPoint<Scalar>& to = teleports() ? lowest() : at.rollback_points.front();
+    if (!to.reason.empty()) return false;
+    stand_on(to, finite
+                     ? fmt::format("taken back at step {}, after {} losses above {} times {:.5g}",
+                                   at.step, at.steps_above, rollback_multiple, lowest().loss)
+                     : fmt::format("taken back at step {}, where the loss was no longer finite",
+                                   at.step));
+    return true;
+  }
+
+  /// To be called with the loss at which the run would end. Whether that is above the one at which
+  /// a teleport began (in mini-batches by the multiple, because of their noise), and the run was
+  /// put there instead.
+  bool ends_lower(double loss) {
+    if (at.rollback_points.empty()) return false;
+    if (loss <= bound(setting_.minibatches ? rollback_multiple : 1.0)) return false;
+    // Should it have gone back further, the teleports before this one count again.
+    if (at.rollback_points.size() == 2) at.rollback_points.front().reason.clear();
+    stand_on(lowest(), fmt::format("taken back at the end, where the loss would be {:.5g}", loss));
     return true;
   }
 
@@ -169,7 +207,8 @@ class TrainingRun {
     at.trace.record(row, &point_);
   }
 
-  /// To be called before every update. When the watcher says stop, that update is still made.
+  /// To be called before every update and where the run converges. When the watcher says stop, that
+  /// update is still made.
   void watch(const TraceRow& row) {
     if (!stopping_ && setting_.watcher) stopping_ = !setting_.watcher(row);
   }
@@ -179,7 +218,29 @@ class TrainingRun {
     at.w = w_;
     at.random = random.state();
     at.seconds = clock_.seconds();
-    clock_.pause([&] { setting_.checkpoints.save(at); });
+    clock_.pause([&] {
+      at.loss = loss_to_compare();
+      setting_.checkpoints.save(at);
+    });
+  }
+
+  /// The loss that tells whether a run which goes on from a checkpoint has the same objective.
+  virtual double loss_to_compare() = 0;
+  /// Throws InvalidArgument unless the run began with the loss of its checkpoint, if it has one.
+  /// The same bytes are not required: another machine may round differently.
+  void require_same_loss() {
+    if (!resumed()) return;
+    double found = 0.0;
+    clock_.pause([&] { found = loss_to_compare(); });
+    constexpr double eps = std::numeric_limits<Scalar>::epsilon();
+    const double first = at.trace.rows.empty() ? 0.0 : std::abs(at.trace.rows.front().loss);
+    const double rounding =
+        std::sqrt(eps) * std::max(std::abs(found), std::abs(at.loss)) + eps * std::fmax(first, 0.0);
+    if (std::abs(found - at.loss) <= rounding || (std::isnan(found) && std::isnan(at.loss))) return;
+    throw InvalidArgument(
+        "checkpoint", fmt::format("the loss {:.10g} where this run has {:.10g}", at.loss, found),
+        "the objective that the run was started with (model, loss, data and, in mini-batches, "
+        "batch size and seed)");
   }
 
   RunSummary summary(double final_loss, double final_grad_sq) {
@@ -191,6 +252,15 @@ class TrainingRun {
     run.final_grad_sq = final_grad_sq;
     run.evaluations = at.evaluations;
     run.seconds = clock_.seconds();
+    for (auto point = at.rollback_points.rbegin(); point != at.rollback_points.rend(); ++point) {
+      if (point->reason.empty()) continue;
+      for (auto i = static_cast<std::size_t>(point->teleport); i < at.teleports.size(); ++i) {
+        Certificate& certificate = at.teleports[i];
+        if (!certificate.accepted) continue;
+        certificate.accepted = false;
+        certificate.reason = point->reason;
+      }
+    }
     run.teleports = std::move(at.teleports);
     run.trace = std::move(at.trace);
     return run;
@@ -198,10 +268,36 @@ class TrainingRun {
 
   Index rehearsal() const { return setting_.rehearsal; }
 
+  ~TrainingRun() = default;
+
   TrainingClock clock_;
 
  private:
   static constexpr double largest_probing_share = 0.04;  ///< a twentieth, less what a guess may err
+
+  RollbackPoint<Scalar>& lowest() { return at.rollback_points.back(); }
+  const RollbackPoint<Scalar>& lowest() const { return at.rollback_points.back(); }
+
+  /// Keeps the first point and the one with the lowest loss. A teleport from higher up replaces
+  /// neither, so that a rise in several teleports counts as one.
+  void remember(RollbackPoint<Scalar> point) {
+    if (!at.rollback_points.empty() && !(point.loss < lowest().loss)) return;
+    if (at.rollback_points.size() == 2) at.rollback_points.pop_back();
+    at.rollback_points.push_back(std::move(point));
+    at.steps_above = 0;
+  }
+  /// See `rollback_multiple`.
+  double bound(double multiple) const {
+    constexpr double eps = std::numeric_limits<Scalar>::epsilon();
+    return lowest().loss + (multiple - 1.0) * std::abs(lowest().loss) +
+           eps * std::abs(at.rollback_points.front().loss);
+  }
+  void stand_on(RollbackPoint<Scalar>& point, std::string reason) {
+    w_ = point.w;
+    at.optimizer = point.optimizer;
+    if (point.reason.empty()) point.reason = std::move(reason);
+    at.steps_above = 0;
+  }
 
   /// In gradients.
   double probe_cost() const {
@@ -223,10 +319,15 @@ class TrainingRun {
     require(same_buffers(from.optimizer, at.optimizer),
             "an optimizer's state of " + buffer_list(from.optimizer),
             buffer_list(at.optimizer) + ", as this optimizer has");
-    for (const WayBack<Scalar>& back : from.ways_back) {
-      require(back.w.size() == w_.size() && same_buffers(back.optimizer, at.optimizer) &&
-                  back.teleport < static_cast<Index>(from.teleports.size()),
-              "a way back that does not fit", "the parameters and the state of this run");
+    const std::string with_its_options = ": resume with the options that the run was started with";
+    require(from.optimizer_name == at.optimizer_name, "the optimizer " + from.optimizer_name,
+            at.optimizer_name + ", that of this run" + with_its_options);
+    require(from.learning_rate == at.learning_rate, "the learning rate " + from.learning_rate,
+            at.learning_rate + ", that of this run" + with_its_options);
+    for (const RollbackPoint<Scalar>& point : from.rollback_points) {
+      require(point.w.size() == w_.size() && same_buffers(point.optimizer, at.optimizer) &&
+                  point.teleport < static_cast<Index>(from.teleports.size()),
+              "a rollback point that does not fit", "the parameters and the state of this run");
     }
     require(from.trace.unit == setting_.unit,
             fmt::format("rows after each {}", to_string(from.trace.unit)),
@@ -257,6 +358,7 @@ class TrainingRun {
   double first_probe_cost_ = 100.0;
   VectorOf<Scalar>& w_;
   const Setting setting_;
+  const Index rollback_steps_;
   std::optional<RunStatus> end_;
   bool stopping_ = false;
   Vector point_;

@@ -12,7 +12,7 @@
 namespace symport {
 namespace {
 
-constexpr double unit_roundoff = 0x1p-53;
+constexpr double half_digit = 0x1p-53;
 constexpr double allowed = 1e-8;
 
 TEST(Drift, IsTheRelativeChangeFarFromAMinimum) {
@@ -75,7 +75,7 @@ TEST(LossRounding, IsTheFirstAndTheSecondOrder) {
   const auto bowl =
       testing::generic(2, [](const auto& x) { return pow(x[0] - 1.0, 2) + pow(x[1] - 1.0, 2); });
   const double away = Vector{{1.0 + 1e-14, 1.0}}[0] - 1.0;
-  const double expected = 2.0 * away * unit_roundoff + 2.0 * unit_roundoff * unit_roundoff;
+  const double expected = 2.0 * away * half_digit + 2.0 * half_digit * half_digit;
   EXPECT_NEAR(loss_rounding<double>(*bowl, Vector{{1.0 + 1e-14, 1.0}}), expected, 1e-10 * expected);
 }
 
@@ -84,7 +84,7 @@ TEST(LossRounding, TakesAGradientThatIsThere) {
       testing::generic(2, [](const auto& x) { return pow(x[0] - 1.0, 2) + pow(x[1] - 3.0, 2); });
   const Vector w{{2.0, 1.0}}, gradient{{2.0, -4.0}};
   EXPECT_EQ(loss_rounding<double>(*bowl, w), loss_rounding<double>(*bowl, w, gradient));
-  EXPECT_EQ(first_order_rounding<double>(w, gradient), 8.0 * unit_roundoff);
+  EXPECT_EQ(first_order_rounding<double>(w, gradient), 8.0 * half_digit);
 }
 
 // At the bottom of a valley along (1, 1) rounding moves the loss most across it, wherever the
@@ -92,7 +92,7 @@ TEST(LossRounding, TakesAGradientThatIsThere) {
 TEST(LossRounding, SeesAcrossAValleyWhicheverWayTheGradientPoints) {
   const auto valley =
       testing::generic(2, [](const auto& x) { return 1e6 * pow(x[0] - x[1], 2) + pow(x[0], 2); });
-  const double across = 0.5 * unit_roundoff * unit_roundoff * 8e6;
+  const double across = 0.5 * half_digit * half_digit * 8e6;
   for (const Vector& gradient : {Vector{{1e-30, 1e-30}}, Vector{{1e-30, -1e-30}}}) {
     EXPECT_NEAR(loss_rounding<double>(*valley, Vector{{1.0, 1.0}}, gradient), across,
                 1e-3 * across);
@@ -104,7 +104,7 @@ TEST(LossRounding, SeesAcrossAValleyWhicheverWayTheGradientPoints) {
 TEST(LossRounding, DoesNotMixLargeParametersWithOthersGradients) {
   const auto product = testing::generic(2, [](const auto& x) { return x[0] * x[1]; });
   const double r = loss_rounding<double>(*product, Vector{{1e6, 1e-6}});
-  EXPECT_NEAR(r, 2.0 * unit_roundoff, 1e-6 * unit_roundoff);
+  EXPECT_NEAR(r, 2.0 * half_digit, 1e-6 * half_digit);
   const testing::SinglePrecision in_float(*product);
   const double r_float = loss_rounding<float>(in_float, VectorOf<float>{{1e6f, 1e-6f}});
   EXPECT_NEAR(r_float, 2.0 * 0x1p-24, 1e-5 * 0x1p-24);

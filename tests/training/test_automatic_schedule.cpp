@@ -84,7 +84,8 @@ TEST(AutomaticSchedule, RefusedTeleportsCostATwentiethAtMost) {
         const auto check = [&](const char* activation, const auto& symmetry) {
           const auto problem = testing::random_problem<double>(
               {14, 16, 15, 3}, activation, "half_sum_squares:mean", biases, 12, random);
-          const RunSummary plain = run(problem.objective, gd, problem.w, symmetry, rate, steps, {});
+          const RunSummary plain =
+              run(problem.objective, gd, problem.w, symmetry, rate, steps, never());
           const RunSummary probed =
               run(problem.objective, gd, problem.w, symmetry, rate, steps, when_it_pays());
           if (plain.status == RunStatus::diverged) return;
@@ -108,14 +109,14 @@ TEST(AutomaticSchedule, CostsATwentiethAtMostWhereNothingHelps) {
     SCOPED_TRACE(steps);
     const Ellipse circle(1.0);
     const Vector at{{1.0, 2.0}};
-    const RunSummary plain = run(circle, gd, at, ellipse_rotation(1.0), 1e-4, steps, {});
+    const RunSummary plain = run(circle, gd, at, ellipse_rotation(1.0), 1e-4, steps, never());
     const RunSummary probed =
         run(circle, gd, at, ellipse_rotation(1.0), 1e-4, steps, when_it_pays());
     EXPECT_EQ(probed.final_loss, plain.final_loss);
     EXPECT_LE(probed.evaluations, 1.05 * plain.evaluations);
     const PermutationSymmetry<double> permutation;
     const RunSummary alone =
-        run(problem.objective, gd, problem.start, permutation, 1e-4, steps, {});
+        run(problem.objective, gd, problem.start, permutation, 1e-4, steps, never());
     const RunSummary searched =
         run(problem.objective, gd, problem.start, permutation, 1e-4, steps, when_it_pays());
     EXPECT_EQ(searched.final_loss, alone.final_loss);
@@ -136,9 +137,9 @@ TEST(AutomaticSchedule, TeleportsWhereItPays) {
           .final_loss;
     };
     EXPECT_LE(loss(gd, when_it_pays()), 1e-20);
-    EXPECT_GE(loss(gd, {}), 1.0);
+    EXPECT_GE(loss(gd, never()), 1.0);
     EXPECT_LE(loss(measured, when_it_pays()), 1e-20);
-    EXPECT_GE(loss(measured, {}), 1e-7);
+    EXPECT_GE(loss(measured, never()), 1e-7);
   }
 }
 

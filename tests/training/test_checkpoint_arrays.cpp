@@ -44,7 +44,7 @@ TEST(Checkpoint, SaysWhatIsWrongWithItsArrays) {
                  std::vector<std::uint8_t>(value.begin(), value.end())};
   };
   EXPECT_EQ(message("format", Array{{}, std::vector<std::int64_t>{99}}),
-            "c.npz: found a checkpoint of format 99, allowed is format 4: start the run again");
+            "c.npz: found a checkpoint of format 99, allowed is format 5: start the run again");
   EXPECT_EQ(message("optimizer.velocity", Array{{2}, std::vector<double>{1, 2}}),
             "c.npz, array optimizer.velocity: found 2 numbers, allowed is a multiple of 3, one for "
             "each parameter");
@@ -84,7 +84,7 @@ TEST(Checkpoint, OfTheFirstFormatIsRefusedByName) {
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
                  "run/checkpoint/latest.npz: found a checkpoint of format 1 (Symport 0.1), allowed "
-                 "is format 4: start the run again");
+                 "is format 5: start the run again");
   }
 }
 

@@ -52,6 +52,7 @@ struct Classification {
     MinibatchOptions<double> options{
         .epochs = 4, .batch_size = 4, .learning_rate = 0.05, .teleport_batches = 2, .seed = 11};
     options.teleport.symmetry = &symmetry;
+    options.teleport.schedule = never();
     options.teleport.rehearsal = 0;
     return options;
   }

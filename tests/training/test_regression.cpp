@@ -57,7 +57,7 @@ std::vector<Problem> own_problems() {
 
 struct RegressionSetting {
   double learning_rate = 1e-4;
-  Schedule schedule{};
+  Schedule schedule = never();
   StatePolicy state = StatePolicy::keep;
   const Search* search = nullptr;
 };
@@ -196,7 +196,7 @@ TEST(Regression, WhiteGaugesHelpGradientDescentElsewhereToo) {
                                   .learning_rate = rate,
                                   .teleport = {.symmetry = &symmetry, .schedule = schedule}});
           };
-          const RunSummary plain = run({}), moved = run(at({0}));
+          const RunSummary plain = run(never()), moved = run(at({0}));
           ASSERT_TRUE(moved.teleports.at(0).accepted) << moved.teleports.at(0).reason;
           EXPECT_LE(moved.teleports.at(0).drift, 1e-10);
           // Scales commute with Leaky ReLU; elsewhere there is less to choose from.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "symport/objectives/objective.hpp"
@@ -43,20 +44,25 @@ template <Real Scalar>
 Certificate refused_certificate(const BasicObjective<Scalar>& objective, In<Scalar> w,
                                 std::string reason);
 
-/// By how much rounding the parameters can change the loss, (D10): r = u <|dL/dw|, |w|> + u^2
-/// |d'Hd| / 2 with d_i = +-|w_i| and u the unit roundoff of `Scalar`. Entry by entry: a product of
-/// norms would be far too large where layers differ in size. The signs of d are those of dL/dw;
-/// where the second term matters, near a minimum, those with every other one reversed are also
-/// tried, and the larger d'Hd counts: in a narrow valley one of them runs along it. `gradient` is
-/// dL/dw at w; costs a curvature, or two.
 template <Real Scalar>
-double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient);
+constexpr double unit_roundoff = 0.5 * std::numeric_limits<Scalar>::epsilon();
+
+/// By how much rounding the parameters can change the loss, (D10): r = u <|dL/dw|, |w|> + u^2
+/// |d'Hd| / 2 with d_i = +-|w_i| and u the `unit` roundoff of what stores them. Entry by entry: a
+/// product of norms would be far too large where layers differ in size. The signs of d are those of
+/// dL/dw; where the second term matters, near a minimum, those with every other one reversed are
+/// also tried, and the larger d'Hd counts: in a narrow valley one of them runs along it. `gradient`
+/// is dL/dw at w; costs a curvature, or two.
+template <Real Scalar>
+double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
+                     double unit = unit_roundoff<Scalar>);
 /// The same, at the cost of one more gradient.
 template <Real Scalar>
-double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w);
+double loss_rounding(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                     double unit = unit_roundoff<Scalar>);
 /// The first of its two terms, which costs nothing.
 template <Real Scalar>
-double first_order_rounding(In<Scalar> w, In<Scalar> gradient);
+double first_order_rounding(In<Scalar> w, In<Scalar> gradient, double unit = unit_roundoff<Scalar>);
 
 /// max(|L|, floor), by which a change of the loss is divided, (D11).
 ///

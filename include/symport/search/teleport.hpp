@@ -27,20 +27,21 @@ double drift_allowed(const BasicSymmetry<Scalar>& symmetry, double tolerance);
 /// `w` or refuse it. When refused, `w` is bit for bit what it was.
 ///
 /// Loss, gradient and curvature are evaluated at the candidate's parameters (a gradient and a
-/// curvature). It is refused when one of them is not finite, when the loss drifts (D11) by more
-/// than `tolerance`, when rounding the candidate's parameters alone could change the loss by more
-/// than that (D12), when the search has preferred it by numbers that the parameters do not confirm,
-/// and when the orbit keeps a part of the batch only (`Scope`) and the loss of the whole would
-/// rise.
+/// curvature). It is refused when a parameter or one of them is not finite, when the loss drifts
+/// (D11) by more than `tolerance`, when rounding the candidate's parameters alone could change the
+/// loss by more than that (D12), when the search has preferred it by numbers that the parameters do
+/// not confirm, and when the orbit keeps a part of the batch only (`Scope`) and the loss of the
+/// whole would rise.
 ///
 /// `orbit` must be an orbit of `objective` through `w`; losses are those of `orbit.objective()`.
 /// `tolerance` 0 means the default of the precision; infinity accepts any drift (for actions that
 /// are not loss-invariant). `next_step` is the step that the optimizer would take, where that is
-/// not the learning rate times the gradient.
+/// not the learning rate times the gradient. `stored_as_float`: see TeleportOptions.
 template <Real Scalar>
 Certificate teleport(const BasicObjective<Scalar>& objective, BasicOrbit<Scalar>& orbit,
                      const Search& search, const CriterionOptions& criterion, Random& random,
-                     Out<Scalar> w, double tolerance = 0.0, const NextStep<Scalar>& next_step = {});
+                     Out<Scalar> w, double tolerance = 0.0, const NextStep<Scalar>& next_step = {},
+                     bool stored_as_float = false);
 
 /// How to teleport once, outside a run.
 template <Real Scalar>
@@ -59,6 +60,9 @@ struct TeleportOptions {
   double drift_tolerance = 0.0;
   NextStep<Scalar> next_step{};  ///< the optimizer's, where it is not the rate times the gradient
   std::uint64_t seed = 0;        ///< of random numbers in the search
+  /// The parameters are kept as floats, whatever `Scalar` is: the candidate is rounded to floats
+  /// before it is measured, and judged by the rounding and the tolerance of floats.
+  bool stored_as_float = false;
 };
 
 /// The whole of one teleport: the orbit of w, the search on it, and w moved there or, with the

@@ -14,12 +14,14 @@
 
 namespace symport {
 
-/// Where a run stood before a teleport. It goes back there when its loss is no longer finite.
+/// Where a run stood before a teleport, to go back to (see `Teleportation::rehearsal`).
 template <Real Scalar>
-struct WayBack {
+struct RollbackPoint {
   Index teleport = 0;  ///< how many were tried before
+  double loss = 0.0;   ///< see `rollback_multiple`
   VectorOf<Scalar> w;
   OptimizerState<Scalar> optimizer;
+  std::string reason;  ///< why and when the run went back here; empty: it did not
 };
 
 /// Where a run is between two updates: all that `train` (Algorithm 1) or `train_minibatch`
@@ -27,7 +29,8 @@ struct WayBack {
 /// epoch, schedules of the step or epoch, so their position is that of the run.
 ///
 /// A run that continues from a checkpoint, with the options it was started with, ends with the same
-/// bytes as an uninterrupted one. `max_steps` or `epochs` may be larger than they were.
+/// bytes as an uninterrupted one. `max_steps` or `epochs` may be larger than they were. With
+/// another optimizer, another learning rate or another objective it is refused.
 template <Real Scalar>
 struct Checkpoint {
   Index step = 0;   ///< updates made
@@ -42,9 +45,15 @@ struct Checkpoint {
   bool teleported = false;  ///< a teleport was accepted since the last row
   std::vector<Certificate> teleports;
   Trace trace;
-  /// To before the first teleport that stands, and to before the last; one where they are the same.
-  std::vector<WayBack<Scalar>> ways_back;
-  bool went_back = false;  ///< and does not teleport any more
+  /// Before the first accepted teleport, and before the one that began at the lowest loss; one
+  /// where they are the same. A run that went back to one does not teleport any more.
+  std::vector<RollbackPoint<Scalar>> rollback_points;
+  Index steps_above = 0;  ///< consecutive losses so far that count against the teleports
+
+  /// What a run that continues from here must have in common with the one that wrote it.
+  std::string optimizer_name;
+  std::string learning_rate;  ///< LearningRate::to_string
+  double loss = 0.0;          ///< at w: in Algorithm 2, on the mini-batch that comes next
 
   /// Algorithm 1: the loss one update earlier.
   double previous_loss = std::numeric_limits<double>::infinity();

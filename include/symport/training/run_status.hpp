@@ -8,7 +8,7 @@ namespace symport {
 /// Why a run ended.
 enum class RunStatus {
   step_limit,   ///< all steps were made
-  converged,    ///< a stopping criterion was met
+  converged,    ///< a stopping criterion was met, or the gradient is zero
   diverged,     ///< loss, gradient or parameters became non-finite
   interrupted,  ///< the caller asked to stop
 };

@@ -27,7 +27,22 @@ std::string_view to_string(StatePolicy policy);
 
 inline constexpr double minibatch_cap = 0.15;
 
-/// When and how to teleport. With an empty schedule: never; a schedule needs a symmetry.
+/// A run with rehearsed teleports goes back to before a teleport when every one of its last
+/// `rollback_steps` losses is above this multiple of the loss at which that teleport began, or when
+/// a loss is no longer finite. With L the loss at the teleport and L_1 that at the first one,
+/// "above m times" is
+///   loss > L + (m - 1) |L| + eps |L_1|,
+/// where eps is the machine epsilon: at rounding level, and at L = 0, small changes do not count.
+/// In mini-batches, whose losses are noisy, L is the larger one of the loss on the teleport's batch
+/// and the training loss of the last row before it.
+inline constexpr double rollback_multiple = 2.0;
+template <Real Scalar>
+Index rollback_steps(const BasicOptimizer<Scalar>& optimizer, bool minibatches = false) {
+  return usual_rehearsal(optimizer, minibatches);  // as long as its losses take to settle
+}
+
+/// When and how to teleport. A symmetry needs a schedule, which may be `never()`; with neither
+/// there are no teleports.
 template <Real Scalar>
 struct Teleportation {
   const BasicSymmetry<Scalar>* symmetry = nullptr;
@@ -48,9 +63,11 @@ struct Teleportation {
   /// next teleport; for an optimizer that remembers gradients for long (`forgets`), up to the end
   /// of the run, and up to `longest_rehearsal` times as many while the lead is small; see
   /// `rehearse`. Unset: `rehearsal_of`. 0: none, the next step alone decides. With a rehearsal, a
-  /// run whose loss is no longer finite goes back to before the last accepted teleport (should it
-  /// come to that again, to before the first) and makes plain steps from there; what it took back
-  /// counts as refused.
+  /// run whose losses rise (see `rollback_multiple`) goes back to before the accepted teleport that
+  /// began at the lowest loss (should they rise again, to before the first) and makes plain steps
+  /// from there. What it took back counts as refused. Nor does it end above the loss at which that
+  /// teleport began, or in mini-batches above `rollback_multiple` times that: it ends there
+  /// instead.
   std::optional<Index> rehearsal = std::nullopt;
   double pays_for = 0.0;  ///< see CriterionOptions; an automatic schedule has its own
   /// Asked often during a search and a rehearsal, which may take far longer than a step. Where it

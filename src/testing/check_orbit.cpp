@@ -36,12 +36,11 @@ class PointLaws {
                       std::max(gradient.norm() * product.norm(), 1e-300),
                   "Phi " + where);
     if (symmetry_.transports(StateKind::cotangent)) {
-      laws_.require(relative_error(moved(gradient_, StateKind::cotangent), gradient),
-                    "transport of the gradient " + where);
+      laws_.require_equal(moved(gradient_, StateKind::cotangent), gradient,
+                          "transport of the gradient " + where);
     }
     if (symmetry_.transports(StateKind::point)) {
-      laws_.require(relative_error(moved(w_, StateKind::point), there),
-                    "transport of the point " + where);
+      laws_.require_equal(moved(w_, StateKind::point), there, "transport of the point " + where);
     }
     if (symmetry_.transports(StateKind::tangent)) {
       const Vector c = moved(covector_, StateKind::cotangent);
@@ -51,9 +50,8 @@ class PointLaws {
     }
     if (symmetry_.transports(StateKind::squared_cotangent)) {
       const Vector c = moved(covector_, StateKind::cotangent);
-      laws_.require(
-          relative_error(moved(covector_.cwiseAbs2(), StateKind::squared_cotangent), c.cwiseAbs2()),
-          "transport of squares " + where);
+      laws_.require_equal(moved(covector_.cwiseAbs2(), StateKind::squared_cotangent), c.cwiseAbs2(),
+                          "transport of squares " + where);
     }
   }
 
@@ -106,7 +104,7 @@ void check_orbit(const Symmetry& symmetry, const Objective& objective, In<double
   }
   BasicOrbit<double>& orbit = *found;
   const Vector functional = random.normal_matrix(w.size(), 1);
-  laws.require(relative_error(point_of(orbit, w.size()), w), "orbit: its start");
+  laws.require_equal(point_of(orbit, w.size()), w, "orbit: its start");
   PointLaws at_point(symmetry, orbit, w, random, laws);
   at_point.check("at the identity");
   for (int i = 0; laws.passed() && i < options.elements; ++i) {
@@ -119,7 +117,7 @@ void check_orbit(const Symmetry& symmetry, const Objective& objective, In<double
     if (orbit.aim({.covector = functional}) == 0.0 || !orbit.move(length)) break;
     at_point.check(length < 1e-3 ? "at a tiny element" : "at an element along a direction");
     orbit.back();
-    laws.require(relative_error(point_of(orbit, w.size()), base), "orbit: the way back");
+    laws.require_equal(point_of(orbit, w.size()), base, "orbit: the way back");
     orbit.move(length);
   }
   const Vector base = point_of(orbit, w.size());

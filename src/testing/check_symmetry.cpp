@@ -91,20 +91,20 @@ void check_group(const Group& group, const Objective& objective, In<double> w, R
   }
   elements.push_back(group.exponential(T, 1e-8));  // last: what is off here is off by little
 
-  laws.require(relative_error(moved(elements[0], w), w), "identity");
+  laws.require_equal(moved(elements[0], w), w, "identity");
   Vector gradient(w.size());
   const double loss = objective.gradient(w, gradient);
   for (const Element& g : elements) {
     if (!laws.passed()) return;
     const Vector there = moved(g, w);
     laws.require(relative_error(objective.value(there), loss), "invariance");
-    laws.require(relative_error(moved(group.inverse(g), there), w), "inverse");
+    laws.require_equal(moved(group.inverse(g), there), w, "inverse");
     Vector expected(w.size()), transported = gradient;
     objective.gradient(there, expected);
     group.transport(g, w, transported);
-    laws.require(relative_error(transported, expected), "transport");
+    laws.require_equal(transported, expected, "transport");
     for (const Element& a : elements) {
-      laws.require(relative_error(moved(a, there), moved(group.compose(a, g), w)), "composition");
+      laws.require_equal(moved(a, there), moved(group.compose(a, g), w), "composition");
     }
   }
   if (!laws.passed()) return;

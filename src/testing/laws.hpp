@@ -7,6 +7,7 @@
 #include <string>
 
 #include "symport/testing/check_symmetry.hpp"
+#include "testing/largest_error.hpp"
 
 namespace symport::testing {
 
@@ -25,6 +26,14 @@ class Laws {
       fail(fmt::format("{} is off by {:.3g}, allowed is {:.3g}", law, error, tolerance_));
     }
   }
+  /// Two vectors that should be equal. Names the entry that is off most.
+  void require_equal(const Vector& found, const Vector& expected, const std::string& law) {
+    const double error =
+        (found - expected).norm() / std::max({found.norm(), expected.norm(), 1e-300});
+    if (!passed() || error <= tolerance_) return;
+    fail(fmt::format("{} is off by {:.3g}, allowed is {:.3g}; {}", law, error, tolerance_,
+                     largest_error(found, expected)));
+  }
   void fail(const std::string& what) {
     if (passed()) result_ = {false, subject_ + ": " + what};
   }
@@ -39,9 +48,6 @@ class Laws {
   CheckResult result_;
 };
 
-inline double relative_error(const Vector& a, const Vector& b) {
-  return (a - b).norm() / std::max({a.norm(), b.norm(), 1e-300});
-}
 inline double relative_error(double a, double b) {
   return std::abs(a - b) / std::max({std::abs(a), std::abs(b), 1e-300});
 }

@@ -18,8 +18,10 @@ struct CheckResult {
 /// Is the gradient that of the value, at w, along a random direction v of unit length? The error of
 /// the first-order Taylor polynomial, |L(w + e v) - L(w) - e <g, v>|, must fall like e^2: the slope
 /// in a log-log fit over the smallest e before rounding takes over must be at least 1.9 (or the
-/// error be at rounding level throughout, for functions that are affine along v). All checkers
-/// throw InvalidArgument unless w has the objective's dimension.
+/// error be at rounding level throughout, for functions that are affine along v). Where a check
+/// fails, the detail names the entry that is off most (of a gradient with at most 10,000), counted
+/// from 0, and the parameter where the objective is a BatchObjective. All checkers throw
+/// InvalidArgument unless w has the objective's dimension.
 CheckResult check_gradient(const Objective& objective, In<double> w, Random& random);
 
 /// Likewise for H v against the gradient: |g(w + e v) - g(w) - e H v| must fall like e^2, or be

@@ -12,8 +12,9 @@ struct CheckSymmetryOptions {
   int elements = 5;          ///< random elements per law; zero and tiny ones are always tried
 };
 
-/// Checks the laws of any symmetry at w. Stops at the first failure and reports it with numbers.
-/// Errors are relative, so neither the loss nor its gradient may be zero at w.
+/// Checks the laws of any symmetry at w. Stops at the first failure and reports it with numbers
+/// and, where vectors differ, the entry that is off most, counted from 0. Errors are relative, so
+/// neither the loss nor its gradient may be zero at w.
 ///
 /// For its group, where it has explicit elements (MatrixSymmetry, SlotSymmetry):
 ///   identity      act(1, w) = w

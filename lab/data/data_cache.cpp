@@ -65,8 +65,10 @@ Samples<Scalar> drawn(const Samples<Scalar>& all, Index count) {
 }
 
 DataCache::Key DataCache::key_of(const std::string& name, const DataOptions& options) {
-  return {absolute_data_name(name), options.label.value_or(""), options.target.value_or(""),
-          options.data_dir.value_or(""), join(options.class_names, "\n")};
+  return {absolute_data_name(name),          options.label.value_or(""),
+          options.target.value_or(""),       options.data_dir.value_or(""),
+          join(options.class_names, "\n"),   join(options.ignore, "\n"),
+          fmt::format("{}", options.classes)};
 }
 
 template <>

@@ -29,11 +29,16 @@ const OptionTable<DataOptions>& data_options() {
                    .in_role(Role::execution)
                    .unwritten(),
                row({"label", "COLUMN",
-                    "the column of a CSV file that holds the classes: 0, 1, 2, ... or words"},
+                    "the column of a CSV file that holds the classes: whole numbers or words"},
                    &S::label, as_text()),
                row({"target", "COLUMN",
                     "the column of a CSV file that holds the numbers to predict (regression)"},
-                   &S::target, as_text())});
+                   &S::target, as_text()),
+               row({.name = "ignore",
+                    .value = "COLUMN",
+                    .help = "a column of a CSV file to leave out, such as a name; may be repeated",
+                    .many = true},
+                   &S::ignore, as_text())});
   return table;
 }
 
@@ -101,6 +106,7 @@ void require_label_fits(const DataSource& source, const DataOptions& options) {
   const bool csv = source.kind == DataSource::Kind::csv;
   if (options.label && !csv) throw OptionError("label", "applies to csv:FILE only");
   if (options.target && !csv) throw OptionError("target", "applies to csv:FILE only");
+  if (!options.ignore.empty() && !csv) throw OptionError("ignore", "applies to csv:FILE only");
   if (options.label && options.target) {
     throw OptionError("target",
                       "cannot be combined with --label: a column holds either classes "
@@ -163,14 +169,23 @@ SampleSet<Scalar> table_samples(const DataSource& source, const DataOptions& giv
   }
   const std::string option = options.label ? "label" : "target";
   const std::string& column = options.label ? *options.label : *options.target;
-  if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
-    throw OptionError(option, fmt::format("found '{}', allowed is one of {}{}", column,
-                                          join(columns), did_you_mean(column, columns)));
+  const auto require = [&](const std::string& name, const std::string& of_option) {
+    if (std::find(columns.begin(), columns.end(), name) != columns.end()) return;
+    throw OptionError(of_option, fmt::format("found '{}', allowed is one of {}{}", name,
+                                             join(columns), did_you_mean(name, columns)));
+  };
+  require(column, option);
+  for (const std::string& ignored : options.ignore) {
+    require(ignored, "ignore");
+    if (ignored == column) {
+      throw OptionError("ignore", fmt::format("found '{}', which is the --{}", ignored, option));
+    }
   }
-  const CsvTable table = read_csv(path, options.label.value_or(""));
-  const SampleSet<> samples = options.label
-                                  ? samples_from_csv(table, column, file, {}, options.class_names)
-                                  : regression_from_csv(table, column, file);
+  const CsvTable table = read_csv(path, options.label.value_or(""), options.ignore);
+  const SampleSet<> samples =
+      options.label
+          ? samples_from_csv(table, column, file, {.count = options.classes}, options.class_names)
+          : regression_from_csv(table, column, file);
   SampleSet<Scalar> cast{samples.X.template cast<Scalar>(), samples.classes,
                          samples.Y.template cast<Scalar>(), samples.class_names};
   if (!cast.X.allFinite() || !cast.Y.allFinite()) {

@@ -17,8 +17,12 @@ struct DataOptions {
   std::optional<std::string> data_dir = std::nullopt;  ///< see `data_directory`
   std::optional<std::string> label = std::nullopt;     ///< the column of a CSV file with classes
   std::optional<std::string> target = std::nullopt;    ///< the column with numbers to predict
+  std::vector<std::string> ignore{};                   ///< columns of a CSV file that are left out
   std::vector<std::string>
       class_names{};  ///< of another set, which the label's words are; no option
+  /// How many classes there are: those of a network that is given. Numbers are then classes as they
+  /// are. 0: as the file says. No option.
+  Index classes = 0;
 };
 const OptionTable<DataOptions>& data_options();
 

@@ -22,7 +22,7 @@ Array text_array(const std::string& text) {
 void CheckpointFiles::save(ArrayMap arrays) const {
   arrays["run"] = text_array(identity_.run);
   arrays["data"] = text_array(identity_.data);
-  fs::create_directories(directory_);
+  fs::create_directory(directory_);  // not that of the run, which may have been removed
   write_npz(directory_ / next, arrays);
   // Between any two of these steps a complete checkpoint is there under one of the names.
   if (fs::exists(directory_ / latest)) fs::rename(directory_ / latest, directory_ / previous);

@@ -78,7 +78,7 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
             row({"lr", "RATE|auto",
                  "learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
                  "linear:RATE,PERIOD, or auto, which measures the step (gd only) (default: the "
-                 "function's own; auto for those that find their own steps)"},
+                 "optimizer's on this function; auto for those that find their own steps)"},
                 &S::learning_rate, as_rate()),
             row({"steps", "N", "number of steps (default: the function's own)"}, &S::steps,
                 as_whole())
@@ -131,7 +131,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   const UsualRun usual = function.usual_run();
   check(spec.trip);
   if (!spec.learning_rate && (!spec.trip.on() || finds_its_own_steps(spec.optimizer))) {
-    spec.learning_rate = usual_rate_of(spec.optimizer, usual.learning_rate);
+    spec.learning_rate = usual_function_rate(spec.optimizer, usual.learning_rate);
   }
   if (!spec.steps) spec.steps = usual.steps;
   if (!spec.start && is_formula(spec.function)) {
@@ -170,28 +170,29 @@ FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher
   const FunctionRunSpec& spec = run.spec;
   // Round trips are what happens at the steps of --teleport, or at all.
   const bool trips = spec.trip.on();
+  const Schedule teleports = trips ? never() : spec.teleport;
   const auto only_there =
       trips && !spec.teleport.empty() ? std::optional(spec.teleport) : std::nullopt;
   FunctionResult result{
       spec, run.problem.function->formula(), run.problem.function->minimum(), run.start(), {}};
-  result.summary =
-      train<double>(*run.problem.function, *run.optimizer, result.x,
-                    {.max_steps = *spec.steps,
-                     .learning_rate = run.learning_rate(),
-                     .teleport = {.symmetry = run.problem.symmetry.get(),
-                                  .search = run.search.get(),
-                                  .schedule = trips ? Schedule{} : spec.teleport,
-                                  .state = spec.how.state,
-                                  .objective = spec.how.objective,
-                                  .bound = spec.how.bound,
-                                  .cap = spec.how.cap,
-                                  .rehearsal = *spec.how.rehearsal,
-                                  .keep_going = std::move(keep_going)},
-                     .round_trips = only_there,
-                     .stop = {.loss_below = spec.stop_at.value_or(Stopping{}.loss_below)},
-                     .seed = spec.seed,
-                     .trace = with_trace,
-                     .watcher = std::move(watcher)});
+  result.summary = train<double>(
+      *run.problem.function, *run.optimizer, result.x,
+      {.max_steps = *spec.steps,
+       .learning_rate = run.learning_rate(),
+       .teleport = {.symmetry = teleports.empty() ? nullptr : run.problem.symmetry.get(),
+                    .search = run.search.get(),
+                    .schedule = teleports,
+                    .state = spec.how.state,
+                    .objective = spec.how.objective,
+                    .bound = spec.how.bound,
+                    .cap = spec.how.cap,
+                    .rehearsal = *spec.how.rehearsal,
+                    .keep_going = std::move(keep_going)},
+       .round_trips = only_there,
+       .stop = {.loss_below = spec.stop_at.value_or(Stopping{}.loss_below)},
+       .seed = spec.seed,
+       .trace = with_trace,
+       .watcher = std::move(watcher)});
   return result;
 }
 

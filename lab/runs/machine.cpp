@@ -2,8 +2,11 @@
 #include "lab/runs/machine.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
@@ -29,6 +32,21 @@ std::string machine_text() {
   return fmt::format("{}, {} processor{}, {} {} {}", processor(), processors,
                      processors == 1 ? "" : "s", known ? system.sysname : "unknown system",
                      known ? system.release : "", known ? system.machine : "");
+}
+
+double machine_memory() {
+  double bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                 static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  rlimit allowed{};
+  if (::getrlimit(RLIMIT_AS, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY) {
+    bytes = std::min(bytes, static_cast<double>(allowed.rlim_cur));
+  }
+  for (const char* limit :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    double limited = 0.0;  // "max" where there is no limit
+    if (std::ifstream(limit) >> limited) bytes = std::min(bytes, limited);
+  }
+  return bytes;
 }
 
 }  // namespace symport::lab

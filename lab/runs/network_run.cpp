@@ -8,6 +8,7 @@
 
 #include "lab/options/threads.hpp"
 #include "lab/runs/checkpoint_files.hpp"
+#include "lab/runs/machine.hpp"
 #include "lab/runs/run_config.hpp"
 #include "lab/runs/weights_file.hpp"
 #include "symport/objectives/mlp_objective.hpp"
@@ -24,6 +25,13 @@ namespace {
 constexpr Index usual_checkpoint_every = 1000;
 /// Samples on which it is tried whether a symmetry fits, where batches are full.
 constexpr std::size_t tried_samples = 1000;
+/// Vectors as long as the weights that a run holds at once: weights, gradient, and two more while a
+/// step is made.
+constexpr double weight_vectors = 4.0;
+/// Hidden layers where none are given.
+constexpr Index usual_width = 128;
+/// Standard deviations of one's own features and targets beyond which scaling is proposed.
+constexpr double large_deviation = 10.0;
 
 std::vector<Index> first_samples(Index count) {
   std::vector<Index> samples(static_cast<std::size_t>(count));
@@ -50,6 +58,8 @@ DataSet<Scalar> load_data(const NetworkRunSpec& spec, DataCache& cache) {
   if (spec.test) {
     DataOptions where = spec.where;
     where.class_names = set.training.class_names;  // classes are those of the training set
+    const bool csv = parse_data_source(*spec.test).kind == DataSource::Kind::csv;
+    if (csv && where.class_names.empty()) where.classes = spec.layers.back();
     set.test = cache.open<Scalar>(*spec.test, where, "test")->training;
   }
   return set;
@@ -79,12 +89,50 @@ void load_into(MlpObjective<Scalar>& objective, const BatchSource<Scalar>& sourc
   objective.bind(X, targets);
 }
 
+/// With widths that suit one's own data, where none are given.
+template <Real Scalar>
+NetworkRunSpec with_layers(NetworkRunSpec spec, DataCache& cache) {
+  const DataSource source = parse_data_source(spec.data);
+  if (spec.weights || !spec.layers.empty() || !source.usual_run().layers.empty()) return spec;
+  const Samples<Scalar>& training = cache.open<Scalar>(spec.data, spec.where)->training;
+  Index outputs = std::ssize(training.class_names);
+  if (outputs == 0 && !training.classes.empty()) {
+    outputs = *std::max_element(training.classes.begin(), training.classes.end()) + 1;
+  } else if (outputs == 0) {
+    MatrixOf<Scalar> X;
+    Targets<Scalar> targets;
+    training.source->load(first_samples(1), X, targets);
+    outputs = targets.values.rows();
+  }
+  spec.layers = {training.source->features(), usual_width, usual_width, outputs};
+  return spec;
+}
+
+/// Throws OptionError where the weights alone need more memory than there is.
+template <Real Scalar>
+NetworkRunSpec within_memory(NetworkRunSpec spec) {
+  double weights = 0.0;
+  for (std::size_t i = 1; i < spec.layers.size(); ++i) {
+    weights += static_cast<double>(spec.layers[i - 1] + (spec.biases ? 1 : 0)) *
+               static_cast<double>(spec.layers[i]);
+  }
+  constexpr double gigabyte = 1e9;
+  const double needed = weight_vectors * weights * sizeof(Scalar), there = machine_memory();
+  if (needed <= there) return spec;
+  throw OptionError(
+      "layers",
+      fmt::format("{:.3g} weights: training them in {} takes at least {:.3g} GB, and "
+                  "there are {:.3g}",
+                  weights, to_string(spec.precision), needed / gigabyte, there / gigabyte));
+}
+
 /// A run in one precision.
 template <Real Scalar>
 class LoadedRun final : public NetworkRun {
  public:
   LoadedRun(const NetworkRunSpec& asked, const WeightsFile& file, DataCache& cache)
-      : NetworkRun(resolve(file.with_activation(asked))),
+      : NetworkRun(within_memory<Scalar>(
+            with_layers<Scalar>(resolve(file.with_activation(asked)), cache))),
         weights_(file.network<Scalar>(spec_)),
         assumed_activation_(file.leaves_activation_open(asked)),
         data_(load_data<Scalar>(spec_, cache)),
@@ -94,7 +142,7 @@ class LoadedRun final : public NetworkRun {
                                           spec_.learning_rate && spec_.learning_rate->automatic(),
                                           weights_.network)) {
     if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
-    if (!spec_.loss) spec_.loss = Loss::usual(data_.training.source->categorical());
+    if (!spec_.loss) spec_.loss = usual_loss();
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
                                           spec_.learning_rate, !spec_.minibatch());
     check_samples();
@@ -151,6 +199,14 @@ class LoadedRun final : public NetworkRun {
   }
 
  private:
+  /// The paper's; numbers of one's own table have a mean, whose rate does not depend on how many
+  /// they are.
+  Loss usual_loss() const {
+    const bool classes = data_.training.source->categorical();
+    const bool own = parse_data_source(spec_.data).kind == DataSource::Kind::csv;
+    return own && !classes ? Loss::parse("mse") : Loss::usual(classes);
+  }
+
   /// By the training samples, and the test set by the same numbers.
   void standardize() {
     const auto statistics = Standardization<Scalar>::of(*data_.training.source, split_.training);
@@ -168,6 +224,7 @@ class LoadedRun final : public NetworkRun {
       warn(fmt::format("--batch {} is more than the {} training samples: every epoch is one step",
                        *spec_.batch, samples));
     }
+    tell_of_large_numbers(warn);
     if (spec_.teleport.empty() || spec_.teleport.automatic()) return;
     const std::optional<Index> first =
         spec_.teleport.contains(0) ? Index{0} : spec_.teleport.next_after(0);
@@ -178,13 +235,29 @@ class LoadedRun final : public NetworkRun {
     }
   }
 
+  /// In tables of one's own, which nothing scales: the usual rates are for numbers near 1.
+  void tell_of_large_numbers(const std::function<void(const std::string&)>& warn) const {
+    const DataSource source = parse_data_source(spec_.data);
+    if (spec_.scaling || source.entry || !source.is_table()) return;
+    const auto statistics = Standardization<Scalar>::of(*data_.training.source, split_.training);
+    const auto tell = [&](const char* what, const VectorOf<Scalar>& scale) {
+      if (scale.size() == 0 || !(scale.maxCoeff() > large_deviation)) return;
+      warn(
+          fmt::format("{} have a standard deviation of up to {:.3g}; training is easier with "
+                      "--scaling standard",
+                      what, scale.maxCoeff()));
+    };
+    tell("features", statistics.feature_scale);
+    tell("targets", statistics.target_scale);
+  }
+
   MlpObjective<Scalar> objective() const { return {weights_.network, *spec_.loss}; }
   LearningRate learning_rate() const {
     const LearningRate usual = parse_data_source(spec_.data).usual_run().learning_rate;
     return spec_.learning_rate->rate.value_or(usual_rate<Scalar>(*optimizer_, usual.initial()));
   }
   /// Of moves, and of round trips: where there are these, they are what happens at those steps.
-  Schedule moves() const { return spec_.trip.on() ? Schedule{} : spec_.teleport; }
+  Schedule moves() const { return spec_.trip.on() ? never() : spec_.teleport; }
   std::optional<Schedule> round_trips() const {
     if (!spec_.trip.on() || spec_.teleport.empty()) return std::nullopt;
     return spec_.teleport;

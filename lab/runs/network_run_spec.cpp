@@ -55,8 +55,8 @@ OptionTable<NetworkRunSpec> problem_options() {
   return rows.add(
       "Network",
       {row({"layers", "D0,D1,...",
-            fmt::format("widths from the features to the outputs (default for fetched sets: two "
-                        "hidden layers of 128; regression: {})",
+            fmt::format("widths from the features to the outputs (default: two hidden layers "
+                        "of 128; regression: {})",
                         fmt::join(regression.layers, ","))},
            &S::layers, as_layers()),
        row({"weights", "FILE.npz", "start from these weights W1 (out x in), b1, W2, ..."},
@@ -85,8 +85,9 @@ Rows run_rows() {
       row({"lr", "RATE|auto",
            fmt::format("learning rate: a number, step:RATE,FACTOR,PERIOD, cosine:RATE,PERIOD, "
                        "linear:RATE,PERIOD, or "
-                       "auto, which measures the step (gd on full batches) (default {}; "
-                       "regression: {}; auto for those that find their own steps)",
+                       "auto, which measures the step (gd on full batches) (default {}, "
+                       "regression: {}; adagrad 0.01; rmsprop, adam, adamw 0.001; auto for those "
+                       "that find their own steps)",
                        usual.learning_rate, regression.learning_rate)},
           &S::learning_rate, as_rate()),
       row({"batch", "N|full", "samples of a mini-batch"}, &S::batch, or_word("full", as_whole(1))),
@@ -153,17 +154,12 @@ Rows teleport_rows() {
 void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
   if (!spec.weights) {
     if (spec.layers.empty()) spec.layers = usual.layers;
-    if (spec.layers.empty()) {
-      throw OptionError("layers",
-                        "missing; give the widths from the features to the outputs, such as "
-                        "784,512,10");
-    }
     if (!spec.init) spec.init = usual.init;
   }
   if (!spec.scaling && usual.scaling != Scaling::none) spec.scaling = usual.scaling;
   // Of round trips, network and loss decide.
   if (!spec.learning_rate && (!spec.trip.on() || finds_its_own_steps(spec.optimizer))) {
-    spec.learning_rate = usual_rate_of(spec.optimizer, usual.learning_rate);
+    spec.learning_rate = usual_network_rate(spec.optimizer, usual.learning_rate);
   }
   if (spec.minibatch()) {
     if (!spec.epochs) spec.epochs = usual.epochs;
@@ -204,7 +200,9 @@ Codec<Loss> as_loss() {
 
 std::string loss_names() {
   return "half_sum_squares, mean_squares, cross_entropy, each with :sum or :mean over the samples; "
-         "mse is mean_squares:mean (default: cross_entropy:mean for y, half_sum_squares:sum for Y)";
+         "mse is mean_squares:mean (default: cross_entropy:mean for classes, mse for the numbers "
+         "of a "
+         "CSV file, half_sum_squares:sum for others)";
 }
 
 Codec<std::vector<Index>> as_layers() {

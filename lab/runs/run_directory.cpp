@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,7 +68,7 @@ RunDirectory::RunDirectory(fs::path path, bool force, const std::string& origin)
     if (path_.empty()) refuse("empty", writable);
     if (fs::exists(path_)) {
       if (!fs::is_directory(path_)) refuse("not a directory", writable);
-      if (!fs::is_empty(path_) && !force) {
+      if (!is_free(path_) && !force) {
         const bool unfinished =
             fs::exists(path_ / "config.toml") && !fs::exists(path_ / "summary.json");
         refuse(unfinished ? "a run that did not end" : "it has files in it already",
@@ -77,7 +78,7 @@ RunDirectory::RunDirectory(fs::path path, bool force, const std::string& origin)
     } else {
       make_directories(path_);
     }
-    fresh_ = !force && fs::is_empty(path_);
+    fresh_ = !force && is_free(path_);
     if (::access(path_.c_str(), W_OK | X_OK) != 0) throw last_error();
     refuse_links(path_, {}, origin);
     lock(origin);
@@ -110,6 +111,13 @@ bool RunDirectory::holds_a_run(const fs::path& path) {
   return file.read(found.data(), static_cast<std::streamsize>(found.size())) && found == ours;
 }
 
+bool RunDirectory::is_free(const fs::path& path) {
+  const fs::directory_iterator entries(path);
+  return std::all_of(fs::begin(entries), fs::end(entries), [](const fs::directory_entry& entry) {
+    return entry.is_regular_file() && !entry.is_symlink() && is_temporary_file(entry.path());
+  });
+}
+
 std::unique_ptr<RunDirectory> RunDirectory::of_earlier_run(const fs::path& path,
                                                            const std::string& origin) {
   std::error_code ignored;
@@ -123,17 +131,30 @@ std::unique_ptr<RunDirectory> RunDirectory::of_earlier_run(const fs::path& path,
   directory->stays_ = true;
   refuse_links(path, {}, origin);
   directory->lock(origin);
-  for (const char* place : {"", CheckpointFiles::folder}) remove_temporaries(path, place);
   return directory;
 }
 
 void RunDirectory::lock(const std::string& origin) {
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-  if (errno != EWOULDBLOCK) return;  // a file system without locks
-  throw UsageError(origin, fmt::format("found '{}', which another run is using; wait for it to end "
-                                       "or choose another directory",
-                                       path_.string()));
+  // A file system without locks gives other errors.
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw UsageError(origin, fmt::format("found '{}', which another run is using; wait for it to "
+                                         "end or choose another directory",
+                                         path_.string()));
+  }
+  for (const char* place : {"", CheckpointFiles::folder}) remove_temporaries(path_, place);
+}
+
+void RunDirectory::require_place() const {
+  struct stat ours {
+  }, there{};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &ours) != 0) return;
+  if (::stat(path_.c_str(), &there) == 0 && there.st_dev == ours.st_dev &&
+      there.st_ino == ours.st_ino) {
+    return;
+  }
+  throw OutputError(fmt::format(
+      "cannot write to {}: the directory was removed or replaced during the run", path_.string()));
 }
 
 RunDirectory::~RunDirectory() {
@@ -149,6 +170,7 @@ void RunDirectory::make_directories(const fs::path& path) {
 }
 
 void RunDirectory::write(const std::vector<File>& files) {
+  require_place();
   std::string now;  // for messages
   try {
     std::vector<std::unique_ptr<AtomicFile>> all;

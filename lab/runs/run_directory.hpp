@@ -24,14 +24,13 @@ namespace symport::lab {
 class RunDirectory {
  public:
   /// Throws UsageError, naming `origin`, when the path cannot be made or written to, is no
-  /// directory, has links where a run's files go, or is a directory that has something in it and
-  /// `force` is false. With `force` files of the same names are replaced and others left alone; an
+  /// directory, has links where a run's files go, or is a directory that is not `free` and `force`
+  /// is false. With `force` files of the same names are replaced and others left alone; an
   /// old summary.json goes before the first file of a run. Without, files that somebody else puts
   /// there later are not replaced either.
   RunDirectory(std::filesystem::path path, bool force, const std::string& origin);
   /// The directory of a run that is to go on; throws UsageError unless it has a configuration, or
-  /// when it has links where a run's files go. Temporary files that a killed process left are
-  /// removed.
+  /// when it has links where a run's files go.
   static std::unique_ptr<RunDirectory> of_earlier_run(const std::filesystem::path& path,
                                                       const std::string& origin);
   /// Throws UsageError, naming `origin`, when root/name is a symbolic link, or reached through one
@@ -43,6 +42,8 @@ class RunDirectory {
                            const std::string& origin);
   /// Whether there is a config.toml that a run of this program wrote.
   static bool holds_a_run(const std::filesystem::path& path);
+  /// Whether a directory is empty, except for temporary files that a killed process left.
+  static bool is_free(const std::filesystem::path& path);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
@@ -54,9 +55,9 @@ class RunDirectory {
   };
 
   const std::filesystem::path& path() const { return path_; }
-  /// Throws OutputError; then none of the files is there, and what was, summary.json included,
-  /// still is (unless a rename fails halfway). A file that has this text already is not touched,
-  /// nor the summary for its sake.
+  /// Throws OutputError, also when the directory was removed meanwhile; then none of the files is
+  /// there, and what was, summary.json included, still is (unless a rename fails halfway). A file
+  /// that has this text already is not touched, nor the summary for its sake.
   void write(const std::vector<File>& files);
   void write(const std::filesystem::path& name, std::string text) {
     write({File{name, std::move(text)}});
@@ -70,7 +71,9 @@ class RunDirectory {
   std::unique_ptr<AtomicFile> staged(const File& file);
   void begin(const std::filesystem::path& name);
   void make_directories(const std::filesystem::path& path);
+  /// Removes, once no other process has the directory, what killed ones left there.
   void lock(const std::string& origin);
+  void require_place() const;
 
   std::filesystem::path path_;
   std::vector<std::filesystem::path> made_;  ///< outermost first

@@ -46,7 +46,9 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
   std::optional<Samples<Scalar>> other;
   DataCache cache;
   if (spec.check) {
-    other = cache.open<Scalar>(*spec.check, spec.where, "check")->training;
+    DataOptions where = spec.where;
+    where.classes = outputs;
+    other = cache.open<Scalar>(*spec.check, where, "check")->training;
     MlpObjective<Scalar> tried(network, *spec.loss);
     for_option("check", [&] {
       MatrixOf<Scalar> X;
@@ -67,7 +69,8 @@ WeightsTeleportResult teleport_in(const WeightsTeleportSpec& spec, const ArrayMa
                              .objective = plan.spec.how.objective,
                              .bound = plan.spec.how.bound,
                              .cap = plan.spec.how.cap,
-                             .seed = spec.seed});
+                             .seed = spec.seed,
+                             .stored_as_float = spec.stored == Precision::float32});
   });
   if (other && result.certificate.accepted) {
     std::vector<Index> all(static_cast<std::size_t>(other->count()));

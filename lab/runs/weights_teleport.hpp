@@ -27,6 +27,8 @@ struct WeightsTeleportSpec {
   NetworkTeleportSpec how{};
   std::uint64_t seed = 0;
   std::optional<Precision> precision = std::nullopt;  ///< unset: that of the weights
+  /// What keeps the teleported weights, by which they are judged; unset: `precision`.
+  std::optional<Precision> stored = std::nullopt;
   Index threads = 1;
 };
 const OptionTable<WeightsTeleportSpec>& weights_teleport_options();

@@ -12,8 +12,6 @@
 #include <string>
 #include <system_error>
 
-#include "symport/core/invalid_argument.hpp"
-
 namespace symport {
 
 namespace fs = std::filesystem;
@@ -115,10 +113,15 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail(const char* action, int error) const {
-  throw InvalidArgument(
-      target_.string(),
-      "the error \"" + std::generic_category().message(error) + "\" when " + action,
-      "a path in an existing directory that can be written to, with room on its disk");
+  const std::string found =
+      "the error \"" + std::generic_category().message(error) + "\" when " + action;
+  const std::string allowed =
+      "a path in an existing directory that can be written to, with room on its disk";
+  const bool begun = !temporary_.empty();
+  if (begun || error == ENOSPC || error == EDQUOT) {
+    throw WriteError(target_.string(), found, allowed);
+  }
+  throw InvalidArgument(target_.string(), found, allowed);
 }
 
 void AtomicFile::discard() noexcept {

@@ -33,20 +33,40 @@ std::size_t column_named(const std::vector<std::string>& columns, const std::str
   throw InvalidArgument(file, "no column " + detail::quoted(name), "one of " + names.substr(2));
 }
 
+/// Nothing where the field is not a finite number.
+std::optional<double> parsed_number(std::string_view field) {
+  double value = 0.0;
+  const char* last = field.data() + field.size();
+  // Unlike what people type, from_chars knows no leading plus sign.
+  const char* first = field.data() + (field.starts_with('+') && !field.starts_with("+-") ? 1 : 0);
+  const auto [end, error] = std::from_chars(first, last, value);
+  if (error != std::errc() || end != last || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
 class CsvParser {
  public:
-  CsvParser(std::string_view text, const std::string& name, const std::string& label)
-      : rest_(text), name_(name), label_(label) {
+  CsvParser(std::string_view text, std::string name, std::string label = "",
+            std::vector<std::string> ignored = {})
+      : rest_(text),
+        name_(std::move(name)),
+        label_(std::move(label)),
+        ignored_(std::move(ignored)) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
   }
 
   CsvTable parse() {
+    const std::vector<std::string> columns = header();
+    const std::size_t width = columns.size();
+    std::vector<bool> kept(width, true);
+    for (const std::string& name : ignored_) kept[column_named(columns, name, name_)] = false;
     CsvTable table;
-    table.columns = header();
-    const std::size_t width = table.columns.size();
+    for (std::size_t i = 0; i < width; ++i) {
+      if (kept[i]) table.columns.push_back(columns[i]);
+    }
+    if (!label_.empty()) column_named(table.columns, label_, name_);
     std::vector<double> values;
-    const std::size_t words = label_.empty() ? width : column_named(table.columns, label_, name_);
     while (!rest_.empty()) {
       const std::vector<std::string_view> fields = next_line();
       if (fields.size() != width) {
@@ -54,17 +74,18 @@ class CsvParser {
                std::to_string(width) + ", as in the first line");
       }
       for (std::size_t i = 0; i < width; ++i) {
-        if (i == words) {
-          if (fields[i].empty()) refuse_field(fields[i], table.columns[i], "a class");
+        if (!kept[i]) continue;
+        if (columns[i] == label_) {
+          if (fields[i].empty()) refuse_field(fields[i], columns[i], "a class");
           table.words.emplace_back(fields[i]);
-          values.push_back(parsed(fields[i]).value_or(std::nan("")));
+          values.push_back(parsed_number(fields[i]).value_or(std::nan("")));
         } else {
-          values.push_back(number(fields[i], table.columns[i]));
+          values.push_back(number(fields[i], columns[i]));
         }
       }
     }
     if (values.empty()) throw InvalidArgument(name_, "no lines of numbers", "at least one");
-    const auto cols = static_cast<Index>(width);
+    const auto cols = std::ssize(table.columns);
     const Index rows = static_cast<Index>(values.size()) / cols;
     table.values = Eigen::Map<const Matrix>(values.data(), cols, rows).transpose();
     return table;
@@ -80,7 +101,7 @@ class CsvParser {
       columns.emplace_back(column);
     }
     const bool numbers = std::all_of(columns.begin(), columns.end(),
-                                     [](const std::string& name) { return parsed(name); });
+                                     [](const std::string& name) { return parsed_number(name); });
     if (numbers) refuse("numbers", "a line of column names above them");
     for (const char separator : {';', '\t'}) {
       if (columns.size() == 1 && columns[0].find(separator) != std::string::npos) {
@@ -150,25 +171,16 @@ class CsvParser {
            allowed);
   }
 
-  static std::optional<double> parsed(std::string_view field) {
-    double value = 0.0;
-    const char* last = field.data() + field.size();
-    // Unlike what people type, from_chars knows no leading plus sign.
-    const char* first = field.data() + (field.starts_with('+') && !field.starts_with("+-") ? 1 : 0);
-    const auto [end, error] = std::from_chars(first, last, value);
-    if (error != std::errc() || end != last || !std::isfinite(value)) return std::nullopt;
-    return value;
-  }
-
   double number(std::string_view field, const std::string& column) const {
-    const std::optional<double> value = parsed(field);
+    const std::optional<double> value = parsed_number(field);
     if (!value) refuse_field(field, column, "a finite number");
     return *value;
   }
 
   std::string_view rest_;
-  const std::string& name_;
-  const std::string& label_;
+  std::string name_;
+  std::string label_;
+  std::vector<std::string> ignored_;
   std::size_t line_ = 0;
 };
 
@@ -194,28 +206,41 @@ std::string line_of(const std::string& file, Index row) {
   return file + ", line " + std::to_string(row + 2);
 }
 
-std::vector<Index> numbered_classes(const CsvTable& table, Index column, const std::string& file,
-                                    const ClassRange& range) {
+/// The labels as whole numbers, each from -`largest_class` to `largest_class`, and with
+/// `range.count` from 0 to below it.
+std::vector<Index> whole_numbers(const CsvTable& table, Index column, const std::string& file,
+                                 const ClassRange& range) {
   const auto largest = static_cast<double>(range.largest());
-  std::vector<Index> classes;
+  const double smallest = range.count > 0 ? 0.0 : -largest;
+  std::vector<Index> numbers;
   for (Index i = 0; i < table.values.rows(); ++i) {
     const double value = table.values(i, column);
-    if (value < 0 || value > largest || value != std::floor(value)) {
+    if (value < smallest || value > largest || value != std::floor(value)) {
       const std::string name = table.columns[static_cast<std::size_t>(column)];
-      throw InvalidArgument(
-          line_of(file, i), fmt::format("{} in column {}", value, detail::quoted(name)),
-          fmt::format("a class, 0 to {}{}", range.largest(), range.count > 0 ? "" : ", or a word"));
+      throw InvalidArgument(line_of(file, i),
+                            fmt::format("{} in column {}", value, detail::quoted(name)),
+                            range.count > 0 ? fmt::format("a class, 0 to {}", range.largest())
+                                            : std::string("a whole number or a word"));
     }
-    classes.push_back(static_cast<Index>(value));
+    numbers.push_back(static_cast<Index>(value));
   }
-  return classes;
+  return numbers;
+}
+
+/// The words of a label are the same class: 1 and 1.0 are.
+bool same_class(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const std::optional<double> number = parsed_number(a);
+  return number && number == parsed_number(b);
 }
 
 std::vector<Index> named_classes(const CsvTable& table, const std::string& file,
                                  const std::vector<std::string>& names) {
   std::vector<Index> classes;
   for (std::size_t i = 0; i < table.words.size(); ++i) {
-    const auto found = std::find(names.begin(), names.end(), table.words[i]);
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return same_class(name, table.words[i]);
+    });
     if (found == names.end()) {
       std::string known;
       for (const std::string& name : names) known += ", " + detail::quoted(name);
@@ -230,16 +255,19 @@ std::vector<Index> named_classes(const CsvTable& table, const std::string& file,
 
 }  // namespace
 
-CsvTable parse_csv(std::string_view text, const std::string& name, const std::string& label) {
-  return CsvParser(text, name, label).parse();
+CsvTable parse_csv(std::string_view text, const std::string& name, const std::string& label,
+                   const std::vector<std::string>& ignored) {
+  return CsvParser(text, name, label, ignored).parse();
 }
 
-CsvTable read_csv(const std::filesystem::path& path, const std::string& label) {
-  return parse_csv(detail::read_file(path), path.string(), label);
+CsvTable read_csv(const std::filesystem::path& path, const std::string& label,
+                  const std::vector<std::string>& ignored) {
+  return parse_csv(detail::read_file(path), path.string(), label, ignored);
 }
 
 std::vector<std::string> csv_columns(const std::filesystem::path& path) {
-  return CsvParser(detail::read_file(path), path.string(), "").header();
+  const std::string text = detail::read_file(path), name = path.string();
+  return CsvParser(text, name).header();
 }
 
 SampleSet<> samples_from_csv(const CsvTable& table, const std::string& label,
@@ -249,16 +277,25 @@ SampleSet<> samples_from_csv(const CsvTable& table, const std::string& label,
   SampleSet<> samples;
   samples.X = features_without(table, column);
   const bool words = table.values.col(column).array().isNaN().any();
-  if (!words && class_names.empty()) {
-    samples.classes = numbered_classes(table, column, file, range);
+  if (words || !class_names.empty()) {
+    samples.class_names = class_names;
+    if (class_names.empty()) {
+      const std::set<std::string> sorted(table.words.begin(), table.words.end());
+      samples.class_names.assign(sorted.begin(), sorted.end());
+    }
+    samples.classes = named_classes(table, file, samples.class_names);
     return samples;
   }
-  samples.class_names = class_names;
-  if (class_names.empty()) {
-    const std::set<std::string> sorted(table.words.begin(), table.words.end());
-    samples.class_names.assign(sorted.begin(), sorted.end());
+  samples.classes = whole_numbers(table, column, file, range);
+  const std::set<Index> sorted(samples.classes.begin(), samples.classes.end());
+  const std::vector<Index> numbers(sorted.begin(), sorted.end());
+  if (range.count > 0 || (numbers.front() == 0 && numbers.back() == std::ssize(numbers) - 1)) {
+    return samples;
   }
-  samples.classes = named_classes(table, file, samples.class_names);
+  for (const Index number : numbers) samples.class_names.push_back(std::to_string(number));
+  for (Index& label_of : samples.classes) {
+    label_of = std::lower_bound(numbers.begin(), numbers.end(), label_of) - numbers.begin();
+  }
   return samples;
 }
 

@@ -123,11 +123,45 @@ TEST(Csv, RefusesLabelsThatAreNoClasses) {
               HasSubstr("t.csv: found no column \"label\", allowed is one of \"a\", \"b\""));
   EXPECT_THAT(message("a\n1\n", "a", 0), HasSubstr("at least one feature"));
   EXPECT_THAT(message("a,y\n1,1\n1,1.5\n", "y", 0), HasSubstr("t.csv, line 3: found 1.5"));
-  EXPECT_THAT(message("a,y\n1,-1\n", "y", 0), HasSubstr("t.csv, line 2: found -1"));
+  EXPECT_THAT(message("a,y\n1,-1\n", "y", 3), HasSubstr("t.csv, line 2: found -1"));
   EXPECT_THAT(message("a,y\n1,3\n", "y", 3), HasSubstr("a class, 0 to 2"));
-  EXPECT_THAT(message("a,y\n1,1e300\n", "y", 0), HasSubstr("a class"));
+  EXPECT_THAT(message("a,y\n1,1e300\n", "y", 0), HasSubstr("a whole number or a word"));
   // 2^40 is class 0 when cut to 32 bits.
-  EXPECT_THAT(message("a,y\n1,1099511627776\n", "y", 0), HasSubstr("a class, 0 to 2147483647"));
+  EXPECT_THAT(message("a,y\n1,1099511627776\n", "y", 0), HasSubstr("a whole number or a word"));
+}
+
+TEST(Csv, NumbersThatAreNotFromZeroUpAreNames) {
+  const auto samples = [](const char* text, const ClassRange& range = {},
+                          const std::vector<std::string>& names = {}) {
+    return samples_from_csv(parse_csv(text, "t.csv", "y"), "y", "t.csv", range, names);
+  };
+  const SampleSet<> from_one = samples("a,y\n1,3\n1,1\n1,2\n1,10\n");
+  EXPECT_THAT(from_one.classes, ElementsAre(2, 0, 1, 3));
+  EXPECT_THAT(from_one.class_names, ElementsAre("1", "2", "3", "10"));
+  const SampleSet<> signs = samples("a,y\n1,1\n1,-1\n");
+  EXPECT_THAT(signs.classes, ElementsAre(1, 0));
+  EXPECT_THAT(signs.class_names, ElementsAre("-1", "1"));
+  EXPECT_THAT(samples("a,y\n1,0\n1,2\n").classes, ElementsAre(0, 1));
+  // 0, ..., K - 1 need no names, and neither do the classes of a network that is there.
+  const SampleSet<> from_zero = samples("a,y\n1,1\n1,0\n");
+  EXPECT_THAT(from_zero.classes, ElementsAre(1, 0));
+  EXPECT_TRUE(from_zero.class_names.empty());
+  EXPECT_THAT(samples("a,y\n1,2\n", {.count = 3}).classes, ElementsAre(2));
+  // Those of another table, however they are written.
+  EXPECT_THAT(samples("a,y\n1,3.0\n1,+10\n", {}, from_one.class_names).classes, ElementsAre(2, 3));
+}
+
+TEST(Csv, ColumnsMayBeIgnored) {
+  const std::string text = "id,a,street,y\nx1,1,High Street,2\nx2,3,,4\n";
+  const CsvTable table = parse_csv(text, "t.csv", "", {"street", "id"});
+  EXPECT_THAT(table.columns, ElementsAre("a", "y"));
+  EXPECT_EQ(table.values, (Matrix{{1, 2}, {3, 4}}));
+  EXPECT_THAT(refusal([&] { parse_csv(text, "t.csv", "", {"road"}); }),
+              HasSubstr("t.csv: found no column \"road\""));
+  EXPECT_THAT(refusal([&] {
+                parse_csv(text, "t.csv", "y", {"id", "street", "y"});
+              }),
+              HasSubstr("found no column \"y\", allowed is one of \"a\""));
 }
 
 }  // namespace

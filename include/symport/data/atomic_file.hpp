@@ -5,7 +5,16 @@
 #include <filesystem>
 #include <string_view>
 
+#include "symport/core/invalid_argument.hpp"
+
 namespace symport {
+
+/// A file could be begun but not finished: the disk is full, or its directory was removed
+/// meanwhile.
+class WriteError : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
 
 /// What becomes of a file that has the target's name already.
 enum class Existing {
@@ -22,9 +31,9 @@ enum class Existing {
 /// is either what it was before or complete. Without `commit` the destructor removes the temporary.
 /// A symbolic link is followed; a file that is replaced keeps its permissions.
 ///
-/// All failures (no such directory, no permission, disk full, the target is not a regular file)
-/// throw an InvalidArgument whose field is the target's path and whose text gives the system's
-/// reason.
+/// All failures (no such directory, no permission, the target is not a regular file) throw an
+/// InvalidArgument whose field is the target's path and whose text gives the system's reason; that
+/// is a WriteError when the disk is full or the path was fine at first.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target, Existing existing = Existing::replace);

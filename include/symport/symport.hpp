@@ -13,6 +13,7 @@
 #include "symport/core/thread_scope.hpp"
 #include "symport/core/types.hpp"
 #include "symport/core/version.hpp"
+#include "symport/core/workspaces.hpp"
 #include "symport/data/array.hpp"
 #include "symport/data/atomic_file.hpp"
 #include "symport/data/batches.hpp"

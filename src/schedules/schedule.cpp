@@ -53,11 +53,11 @@ class Parser {
 
 Schedule Schedule::parse(std::string_view text) {
   Parser parser(text);
-  Schedule schedule;
-  if (parser.take("never") && parser.at_end()) return schedule;
+  if (parser.take("never") && parser.at_end()) return never();
   parser = Parser(text);
   if (parser.take("auto") && parser.at_end()) return when_it_pays();
   parser = Parser(text);
+  Schedule schedule;
   do {
     Range range;
     if (parser.take("every:")) {
@@ -126,6 +126,12 @@ Schedule every(Index period, Index offset) {
   }
   Schedule schedule;
   schedule.ranges_.push_back({offset, forever, period});
+  return schedule;
+}
+
+Schedule never() {
+  Schedule schedule;
+  schedule.never_ = true;
   return schedule;
 }
 

@@ -21,7 +21,8 @@ struct StepDirection {
   VectorOf<Scalar> memory;  ///< what it remembers after the step
 };
 
-/// An optimizer: a rule with options, and explicit state that the caller owns.
+/// An optimizer: a rule with options, and explicit state that the caller owns, so that runs on
+/// several threads may share one.
 template <Real Scalar>
 class BasicOptimizer {
  public:

@@ -21,7 +21,7 @@ namespace symport {
 ///   auto           whenever it pays: the run decides, by what teleports have brought so far
 class Schedule {
  public:
-  /// The empty set.
+  /// The empty set, without anybody having said so.
   Schedule() = default;
   /// Throws an InvalidArgument that points at the first wrong character.
   static Schedule parse(std::string_view text);
@@ -32,6 +32,8 @@ class Schedule {
   std::optional<Index> next_after(Index t) const;
   bool automatic() const { return automatic_; }
   bool empty() const { return ranges_.empty() && !automatic_; }
+  /// Empty, and nobody said `never`.
+  bool left_out() const { return empty() && !never_; }
   /// The text form, which `parse` reads back.
   std::string to_string() const;
 
@@ -44,15 +46,17 @@ class Schedule {
   };
   friend Schedule every(Index period, Index offset);
   friend Schedule at(std::vector<Index> steps);
+  friend Schedule never();
   friend Schedule when_it_pays();
   std::vector<Range> ranges_;
   bool automatic_ = false;
+  bool never_ = false;
 };
 
 /// offset, offset + period, offset + 2 period, ...
 Schedule every(Index period, Index offset = 0);
 Schedule at(std::vector<Index> steps);
-inline Schedule never() { return {}; }
+Schedule never();
 Schedule when_it_pays();
 
 }  // namespace symport

@@ -33,6 +33,7 @@ class FactorPairSymmetry final : public MatrixSymmetry {
   Matrix pull_back(In<double> w, In<double> covector) const override;
   void transport(const Matrix& g, In<double> w, Out<double> covector) const override;
   Matrix project(const Matrix& T) const override { return T; }
+  using Symmetry::orbit;
   OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override;
 
  private:

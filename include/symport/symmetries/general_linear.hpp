@@ -43,6 +43,7 @@ class GeneralLinear final : public BasicSymmetry<Scalar> {
 
   std::string name() const override { return "gl"; }
   bool bound_to_batch() const override { return true; }
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
  private:

@@ -45,6 +45,7 @@ class LevelSet final : public BasicSymmetry<Scalar> {
 
   std::string name() const override { return "level_set"; }
   bool bound_to_batch() const override { return true; }
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
  private:

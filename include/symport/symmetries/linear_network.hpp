@@ -39,6 +39,7 @@ class LinearNetworkSymmetry final : public BasicSymmetry<Scalar> {
   /// Random elements are exp(spread * N), N Gaussian of unit length. The condition is the largest
   /// singular value of all g_m over the smallest. Throws InvalidArgument when the objective has no
   /// network with a hidden layer or its activation is not linear.
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- g.w with g[m-1] for hidden layer m. Throws InvalidArgument for an activation that is not

@@ -38,6 +38,7 @@ class MatrixSymmetry : public Symmetry {
   virtual Matrix random_element(Random& random, double spread) const;
 
   /// The generic orbit: dJ/dw = 2 H g, dPhi/dw = 2 H (H g) + d/de H(w + e g) g, pulled back.
+  using Symmetry::orbit;
   OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override;
 };
 

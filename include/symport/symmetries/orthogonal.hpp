@@ -23,6 +23,7 @@ class OrthogonalSymmetry final : public RotationSymmetry {
   std::string name() const override;
   /// Uniform on O(n).
   Matrix random_element(Random& random, double spread) const override;
+  using Symmetry::orbit;
   OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override;
 
   /// Of A, ascending.

@@ -20,6 +20,7 @@ class PaperAction final : public BasicSymmetry<Scalar> {
  public:
   std::string name() const override { return "paper"; }
   bool loss_invariant() const override { return false; }
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 };
 

@@ -23,6 +23,7 @@ class PermutationSymmetry final : public BasicSymmetry<Scalar> {
   bool transports(StateKind) const override { return true; }
   /// Random elements are uniform. Throws InvalidArgument when the objective has no network with a
   /// hidden layer.
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- orders.w with orders[m-1] for hidden layer m. Acting with b, then a, is acting with

@@ -38,6 +38,7 @@ class PositiveScalingSymmetry final : public BasicSymmetry<Scalar> {
   /// teleportation of Armenta et al. The condition is the largest of all scales over the smallest.
   /// Throws InvalidArgument when the objective has no network with a hidden layer or its activation
   /// is not positively homogeneous.
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- s.w with s = scales[m-1] for hidden layer m. Throws InvalidArgument for an activation

@@ -30,6 +30,7 @@ class RotationSymmetry : public MatrixSymmetry {
   double inner(const Matrix& S, const Matrix& T) const override;
   /// Uniform on SO(n).
   Matrix random_element(Random& random, double spread) const override;
+  using Symmetry::orbit;
   OrbitOrReason<double> orbit(const Objective& objective, In<double> w) const override;
 
   const ChangeOfVariables& variables() const { return *variables_; }

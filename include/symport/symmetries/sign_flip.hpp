@@ -22,6 +22,7 @@ class SignFlipSymmetry final : public BasicSymmetry<Scalar> {
   bool transports(StateKind) const override { return true; }
   /// Random elements are uniform. Throws InvalidArgument when the objective has no network with a
   /// hidden layer or its activation is not odd.
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   /// w <- signs.w with signs[m-1], entries -1 and 1, for hidden layer m. Throws InvalidArgument for

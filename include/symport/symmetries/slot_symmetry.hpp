@@ -44,6 +44,7 @@ class SlotSymmetry final : public BasicSymmetry<Scalar> {
   /// exp(spread * N) with N Gaussian of unit length over all groups. Scalings and GL have a
   /// closed-form candidate: the largest J for elements within [1/kappa, kappa], group by group with
   /// the updated gradients.
+  using BasicSymmetry<Scalar>::orbit;
   OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective, In<Scalar> w) const override;
 
   const std::vector<SlotGroup>& groups() const;

@@ -27,6 +27,9 @@ class BasicSymmetry {
   /// orbit.
   virtual OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>& objective,
                                       In<Scalar> w) const = 0;
+  /// A temporary would be gone before its orbit is used.
+  OrbitOrReason<Scalar> orbit(const BasicObjective<Scalar>&& objective,
+                              In<Scalar> w) const = delete;
 };
 
 using Symmetry = BasicSymmetry<double>;

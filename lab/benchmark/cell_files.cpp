@@ -2,6 +2,7 @@
 #include "lab/benchmark/cell_files.hpp"
 
 #include "data/input.hpp"
+#include "lab/runs/removal.hpp"
 
 namespace symport::lab::benchmark {
 
@@ -14,6 +15,7 @@ const std::filesystem::path cells_folder = "cells";
 CellFiles cell_files(RunDirectory* directory, bool reuse) {
   CellFiles files;
   if (directory == nullptr) return files;
+  remove_temporaries(directory->path(), cells_folder);
   if (reuse) {
     files.read = [directory](const std::string& name) -> std::optional<std::string> {
       RunDirectory::refuse_link(directory->path(), cells_folder / name, "--resume");

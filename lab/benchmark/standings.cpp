@@ -264,17 +264,23 @@ Sensitivity sensitivity_of(const Benchmark& benchmark, std::size_t method) {
   return result;
 }
 
-MedianInterval speed_up(const Benchmark& benchmark, const Costs& costs, std::size_t method,
-                        std::size_t other, Unit unit) {
-  std::vector<Bounds> mine, its;
+CostPairs cost_pairs(const Benchmark& benchmark, const Costs& costs, std::size_t method,
+                     std::size_t other, Unit unit) {
+  CostPairs pairs;
   for (std::size_t p = 0; p < benchmark.problems.size(); ++p) {
     const std::vector<Cell>& cells = benchmark.problems[p].cells;
     if (!cells[method].fits() && !cells[other].fits()) continue;
-    mine.push_back(median_bounds(benchmark, costs, p, method, unit));
-    its.push_back(median_bounds(benchmark, costs, p, other, unit));
+    pairs.method.push_back(median_bounds(benchmark, costs, p, method, unit));
+    pairs.other.push_back(median_bounds(benchmark, costs, p, other, unit));
   }
-  if (mine.empty()) return {{0.0, infinity}, {0.0, infinity}, 0.0};
-  return paired_ratio(its, mine, benchmark.options.confidence);
+  return pairs;
+}
+
+MedianInterval speed_up(const Benchmark& benchmark, const Costs& costs, std::size_t method,
+                        std::size_t other, Unit unit) {
+  const CostPairs pairs = cost_pairs(benchmark, costs, method, other, unit);
+  if (pairs.method.empty()) return {{0.0, infinity}, {0.0, infinity}, 0.0};
+  return paired_ratio(pairs.other, pairs.method, benchmark.options.confidence);
 }
 
 }  // namespace symport::lab::benchmark

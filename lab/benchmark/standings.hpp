@@ -79,6 +79,13 @@ struct Sensitivity {
 /// Of the seeds that choose rates. Empty where the method is not tuned.
 Sensitivity sensitivity_of(const Benchmark& benchmark, std::size_t method);
 
+/// The median costs of two methods on every problem that one of them fits.
+struct CostPairs {
+  std::vector<Bounds> method{}, other{};
+};
+CostPairs cost_pairs(const Benchmark& benchmark, const Costs& costs, std::size_t method,
+                     std::size_t other, Unit unit);
+
 /// Cost of `other` / cost of `method`, the median over problems with its interval; each problem
 /// enters with the medians of both, which are known only to exceed what was spent where they did
 /// not solve it, or do not fit. Problems that fit neither are left out.

@@ -55,8 +55,8 @@ std::string words_of_leader(const Verdict& verdict, const Benchmark& benchmark,
   return fmt::format("{} no method wins: {} is ahead ({}){}.", in, leader.method, numbers, may);
 }
 
-std::string words_of_teleportation(const Verdict& verdict, const std::string& teleporting,
-                                   const std::string& plain) {
+std::string words_of_teleportation(const Verdict& verdict, const compare::PairCounts& counts,
+                                   const std::string& teleporting, const std::string& plain) {
   const std::string speed =
       fmt::format("speed-up {} of {}, the best method that teleports, over {}, the best plain one",
                   compare::interval_text(verdict.teleport_speed_up), teleporting, plain);
@@ -68,7 +68,11 @@ std::string words_of_teleportation(const Verdict& verdict, const std::string& te
     case compare::Effect::cannot_tell:
       break;
   }
-  return fmt::format("Whether teleportation helped cannot be told: {}.", speed);
+  return fmt::format(
+      "It is not clear whether teleportation helped: {}, the best method that teleports, was {}, "
+      "compared with {}, the best plain one (speed-up {}).",
+      teleporting, counts.text("problems"), plain,
+      compare::interval_text(verdict.teleport_speed_up));
 }
 
 }  // namespace
@@ -102,8 +106,9 @@ Verdict verdict_of(const Benchmark& benchmark, const Costs& costs,
   if (moving == order.end() || plain == order.end()) return verdict;
   verdict.teleport_speed_up = speed_up(benchmark, costs, *moving, *plain, unit);
   verdict.teleportation = compare::outcome_of(verdict.teleport_speed_up);
-  verdict.text +=
-      " " + words_of_teleportation(verdict, standings[*moving].method, standings[*plain].method);
+  const CostPairs pairs = cost_pairs(benchmark, costs, *moving, *plain, unit);
+  verdict.text += " " + words_of_teleportation(verdict, {pairs.method, pairs.other},
+                                               standings[*moving].method, standings[*plain].method);
   return verdict;
 }
 

@@ -62,6 +62,7 @@ Json entry_json(const Comparison& comparison, const Entry& entry, const Method& 
                {"drift", json_number(s.drift)},
                {"loss_invariant", s.loss_invariant},
                {"diverged", s.diverged},
+               {"diverged_later", s.diverged_later},
                {"runs", Json::array()}});
   for (std::size_t i = 0; i < entry.trials.size(); ++i) {
     json["runs"].push_back(run_json(entry.trials[i], comparison.seeds[i]));

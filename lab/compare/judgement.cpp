@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "lab/compare/judgement.hpp"
 
-#include "lab/compare/infinity.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
+
+#include "lab/compare/infinity.hpp"
 
 namespace symport::lab::compare {
 
@@ -49,13 +49,13 @@ std::string why_open(const Judgement& j, double confidence) {
         j.neither, j.pairs);
   }
   if (std::pow(0.5, static_cast<double>(j.pairs) - 1.0) > 1.0 - confidence) {
-    return fmt::format("{} pair{} are too few for {:.3g} % confidence; more --seeds may tell",
-                       j.pairs, j.pairs == 1 ? "" : "s", 100.0 * confidence);
+    return fmt::format("{} {} too few for {:.3g} % confidence; more --seeds may tell", j.pairs,
+                       j.pairs == 1 ? "pair is" : "pairs are", 100.0 * confidence);
   }
   return "both a gain and none are possible; more --seeds may tell";
 }
 
-std::string words(const Judgement& j, const Comparison& comparison) {
+std::string words(const Judgement& j, const PairCounts& counts, const Comparison& comparison) {
   const std::string where = j.problem.empty() ? "over all problems" : "on " + j.problem;
   const std::string subject = j.best ? "teleportation" : "it";
   std::string text = j.method + " " + where;
@@ -68,7 +68,8 @@ std::string words(const Judgement& j, const Comparison& comparison) {
       text += fmt::format(": {} did not help{}: ", subject, j.best ? " here" : "");
       break;
     case Effect::cannot_tell:
-      text += ": cannot tell with these seeds: ";
+      text += fmt::format(": {}, which decides nothing: ",
+                          counts.text(j.problem.empty() ? "pairs" : "seeds"));
   }
   text += fmt::format("speed-up {} in {}", interval_text(j.speed_up),
                       comparison.options.budget.unit_name());
@@ -106,7 +107,7 @@ void finish(Judgement& j, const Pairs& pairs, const Comparison& comparison) {
   }
   j.speed_up = paired_ratio(pairs.baseline, pairs.method, comparison.options.confidence);
   j.effect = outcome_of(j.speed_up);
-  j.text = words(j, comparison);
+  j.text = words(j, PairCounts(pairs.method, pairs.baseline), comparison);
 }
 
 std::string bound_text(double value) {
@@ -126,6 +127,26 @@ std::string_view to_string(Effect outcome) {
       break;
   }
   return "cannot tell";
+}
+
+PairCounts::PairCounts(const std::vector<Bounds>& method, const std::vector<Bounds>& baseline)
+    : pairs(method.size()) {
+  for (std::size_t i = 0; i < pairs; ++i) {
+    faster += method[i].high < baseline[i].low ? 1 : 0;
+    slower += method[i].low > baseline[i].high ? 1 : 0;
+  }
+}
+
+std::string PairCounts::text(const std::string& tasks) const {
+  const auto alone = [&](const char* how, std::size_t count) {
+    return count == pairs ? fmt::format("{} on all {} {}", how, count, tasks)
+                          : fmt::format("{} on {} of {} {}", how, count, pairs, tasks);
+  };
+  if (faster == 0 && slower == 0)
+    return fmt::format("neither is ahead on any of {} {}", pairs, tasks);
+  if (faster == 0) return alone("slower", slower);
+  if (slower == 0) return alone("faster", faster);
+  return fmt::format("faster on {} and slower on {} of {} {}", faster, slower, pairs, tasks);
 }
 
 Effect outcome_of(const MedianInterval& speed_up) {

@@ -21,6 +21,17 @@ std::string_view to_string(Effect outcome);
 /// `helped` when the whole interval is above 1, `did_not_help` when it ends below `worthwhile`.
 Effect outcome_of(const MedianInterval& speed_up);
 
+/// How often a method was surely faster than another one, and how often surely slower: an
+/// unfinished run costs more than its budget, and nobody knows how much.
+struct PairCounts {
+  std::size_t faster = 0, slower = 0, pairs = 0;
+
+  /// Costs of the same tasks.
+  PairCounts(const std::vector<Bounds>& method, const std::vector<Bounds>& baseline);
+  /// "slower on all 5 seeds", "faster on 3 and slower on 2 of 6 seeds"; `tasks` are more than one.
+  std::string text(const std::string& tasks) const;
+};
+
 /// What can be said about a method that teleports, from its pairs with a plain one: runs with the
 /// same seed on the same problem.
 struct Judgement {

@@ -24,6 +24,14 @@ std::vector<std::string> remarks(const Comparison& comparison) {
                         "{}",
                         name, problem.problem.name, entry.misfit));
       }
+      const auto lost = std::count_if(
+          entry.trials.begin(), entry.trials.end(),
+          [](const Trial& trial) { return trial.reached && trial.status == RunStatus::diverged; });
+      if (lost > 0) {
+        list.push_back(
+            fmt::format("{} reached the target on {} and diverged afterwards in {} run{}", name,
+                        problem.problem.name, lost, lost == 1 ? "" : "s"));
+      }
       const bool exact = std::all_of(entry.trials.begin(), entry.trials.end(),
                                      [](const Trial& trial) { return trial.loss_invariant; });
       if (!exact) {

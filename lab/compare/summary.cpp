@@ -28,7 +28,9 @@ Summary summary_of(const Comparison& comparison, const Entry& entry) {
     summary.teleports += trial.teleports.total();
     summary.accepted += trial.teleports.accepted;
     summary.refused += trial.teleports.refused;
-    summary.diverged += trial.status == RunStatus::diverged ? 1 : 0;
+    const bool lost = trial.status == RunStatus::diverged;
+    summary.diverged += lost && !trial.reached ? 1 : 0;
+    summary.diverged_later += lost && trial.reached ? 1 : 0;
     summary.drift = std::max(summary.drift, trial.teleports.largest_drift);
     summary.loss_invariant = summary.loss_invariant && trial.loss_invariant;
     if (summary.refusal.empty() && trial.teleports.first_refusal) {
@@ -46,7 +48,7 @@ Summary summary_of(const Comparison& comparison, const Entry& entry) {
 
 std::string last_loss_text(const Summary& summary) {
   const double loss = summary.last_loss.median.high;
-  if (std::isinf(loss) && summary.diverged > 0) return "diverged";
+  if (std::isinf(loss) && summary.diverged + summary.diverged_later > 0) return "diverged";
   return fmt::format("{:.3g}", loss);
 }
 

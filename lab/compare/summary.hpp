@@ -13,7 +13,8 @@ struct Summary {
   MedianInterval steps{}, evaluations{}, seconds{};  ///< to the target; infinity: not reached
   MedianInterval last_loss{};
   Index teleports = 0, accepted = 0, refused = 0;
-  std::size_t diverged = 0;
+  std::size_t diverged = 0;        ///< before the target
+  std::size_t diverged_later = 0;  ///< after it
   double drift = 0.0;
   bool loss_invariant = true;
   std::string refusal{};  ///< the reason of the first refusal

@@ -85,6 +85,13 @@ struct OptimizerPlace {
 using OptimizerFactory =
     Factory<BasicOptimizer<double>, BasicOptimizer<float>, const OptimizerPlace&>;
 
+/// Of an optimizer, where the problem's own rate is that of gradient descent.
+struct UsualRate {
+  std::optional<double> on_networks{};   ///< unset: the problem's
+  std::optional<double> on_functions{};  ///< unset: `share` of the function's
+  double share = 1.0;
+};
+
 struct OptimizerEntry {
   std::string name;
   std::string summary;
@@ -92,8 +99,8 @@ struct OptimizerEntry {
   /// The variant that finds its own rate (`--lr auto`); null where there is none.
   OptimizerFactory automatic{};
   std::vector<std::string> aliases{};  ///< other names that people know it by
-  /// The learning rate where none is given; unset: the problem's.
-  std::optional<double> rate = std::nullopt;
+  /// The learning rate where none is given.
+  UsualRate rate{};
 };
 
 struct SearchEntry {

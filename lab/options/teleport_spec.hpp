@@ -69,7 +69,7 @@ struct TeleportPlan {
   std::unique_ptr<Search> search;
 
   Teleportation<Scalar> teleportation(Schedule schedule) const {
-    return {.symmetry = symmetry.get(),
+    return {.symmetry = schedule.empty() ? nullptr : symmetry.get(),
             .search = search.get(),
             .schedule = std::move(schedule),
             .state = spec.how.state,

@@ -42,9 +42,13 @@ std::string_view to_string(Statistic statistic);
 
 /// A number that can be told of a run, or of one run for every seed.
 struct Quantity {
-  /// Of trace.csv ("train_loss", "seconds"), or of the certificates: "drift" is the largest of the
-  /// accepted teleports, "accepted" their number.
+  /// Of trace.csv ("train_loss", "seconds"); of the certificates ("drift" is the largest of the
+  /// accepted teleports, "accepted" their number); or "completed", 0 for a run that
+  /// diverged and 1 for others.
   std::string column;
+  bool in_trace() const {
+    return column != "drift" && column != "accepted" && column != "completed";
+  }
   /// Which row; none of them: the last.
   std::optional<Index> at = std::nullopt;          ///< that of this step or epoch
   std::optional<double> at_loss = std::nullopt;    ///< the first whose loss is at most this

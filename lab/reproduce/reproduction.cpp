@@ -181,6 +181,7 @@ std::optional<std::size_t> row_of(const TraceColumns& trace, const Quantity& qua
 
 /// The quantity of one run by itself; NaN where the run does not get there.
 double number_of(const RunRecord& run, const Quantity& quantity) {
+  if (quantity.column == "completed") return run.status == RunStatus::diverged ? 0.0 : 1.0;
   if (quantity.column == "drift" || quantity.column == "accepted") {
     const TeleportTally tally(run.teleports);
     return quantity.column == "drift" ? tally.largest_drift : static_cast<double>(tally.accepted);
@@ -191,7 +192,7 @@ double number_of(const RunRecord& run, const Quantity& quantity) {
 
 void check_columns(const Reproduction& result) {
   const auto check = [&](const Quantity& quantity, const std::string& origin) {
-    if (quantity.column == "drift" || quantity.column == "accepted") return;
+    if (!quantity.in_trace()) return;
     for (const RunResults& one : result.results) {
       if (one.seeds.front().trace.has(quantity.column)) continue;
       throw UsageError(origin,

@@ -104,6 +104,8 @@ TEST(Compare, SaysThatItCannotTell) {
                              "--grid", "1e-4..1:2", "--seeds", "3"});
   const json& verdict = verdict_of(few, "gd+teleport:at=0", "gd");
   EXPECT_EQ(verdict["outcome"], "cannot tell");
+  EXPECT_THAT(verdict["text"].get<std::string>(),
+              HasSubstr("on all 3 seeds, which decides nothing"));
   EXPECT_THAT(verdict["text"].get<std::string>(), HasSubstr("3 pairs are too few"));
   // Nobody gets to the target.
   const json far = compared({"rosenbrock", "--method", "gd+teleport:every=10", "--budget",
@@ -195,6 +197,17 @@ TEST(Compare, CountsDivergedRunsAndTreatsThemAsNotReached) {
   EXPECT_EQ(method_of(result, "gd")["diverged"], 6);
   EXPECT_EQ(method_of(result, "gd")["reached"], 0);
   EXPECT_EQ(method_of(result, "gd")["runs"][0]["last_loss"], "inf");
+}
+
+TEST(Compare, ARunThatDivergesBehindTheTargetIsNotCountedAsDiverged) {
+  // The start is below the target already.
+  const json result = compared({"booth", "--method", "gd", "--lr", "0.5", "--budget", "500evals",
+                                "--seeds", "2", "--target", "1e6"});
+  EXPECT_EQ(method_of(result, "gd")["reached"], 2);
+  EXPECT_EQ(method_of(result, "gd")["diverged"], 0);
+  EXPECT_EQ(method_of(result, "gd")["diverged_later"], 2);
+  EXPECT_THAT(result["notes"].dump(),
+              HasSubstr("gd reached the target on booth and diverged afterwards in 2 runs"));
 }
 
 TEST(Compare, ProfilesProblemsAndSeedsTogether) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What people type by mistake, or expect to work, and what they are told.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,6 +91,11 @@ TEST(Messages, SayWhatToDo) {
        {"--target: applies to csv:FILE only"}},
       {{"--data", "prices.csv", "--target", "price", "--label", "price", "--layers", "4,8,1"},
        {"cannot be combined with --label"}},
+      {{"--data", "prices.csv", "--target", "price", "--ignore", "prise"},
+       {"--ignore: found 'prise'", "did you mean 'price'?"}},
+      {{"--data", "prices.csv", "--target", "price", "--ignore", "price"},
+       {"--ignore: found 'price', which is the --target"}},
+      {{"--data", "reg.npz", "--ignore", "a"}, {"--ignore: applies to csv:FILE only"}},
   };
   for (const auto& each : cases) {
     const Finished run = desk.train(each.words);
@@ -187,6 +193,37 @@ TEST(Kindness, CsvFilesWithWordsAndWithNumbersToPredictCanBeTrainedOn) {
                                        "auto", "--steps", "200", "--json"});
   ASSERT_EQ(numbers.exit_code, 0) << numbers.err;
   EXPECT_LT(json::parse(numbers.out)["final_loss"].get<double>(), 1e-9);
+}
+
+TEST(Kindness, OwnTablesNeedNoLayersAndMayHaveAnyNumbersAsClasses) {
+  const Desk desk;
+  std::string houses = "id,street,area,price\n", kinds = "a,b,kind\n";
+  for (int i = 0; i < 30; ++i) {
+    houses += fmt::format("{},Street {},{},{}\n", i, i, 30 + i, 1000 * (30 + i));
+    kinds += fmt::format("{},{},{}\n", i % 3 - 1, 1 - i % 2, i % 3 + 1);
+  }
+  write_file(desk.directory.path() / "houses.csv", houses);
+  write_file(desk.directory.path() / "kinds.csv", kinds);
+  write_file(desk.directory.path() / "some.csv", "a,b,kind\n0,1,2.0\n1,0,3\n");
+  const Words prices{"--data",   "houses.csv", "--target", "price", "--ignore", "id",
+                     "--ignore", "street",     "--steps",  "5",     "--json"};
+  const Finished numbers = desk.train(prices);
+  EXPECT_THAT(numbers.err, HasSubstr("targets have a standard deviation of up to 8.66e+03; "
+                                     "training is easier with --scaling standard"));
+  const Finished scaled = desk.train(prices + Words{"--scaling", "standard", "--out", "run"});
+  ASSERT_EQ(scaled.exit_code, 0) << scaled.err;
+  EXPECT_THAT(scaled.err, Not(HasSubstr("standard deviation")));
+  const json result = json::parse(scaled.out);
+  EXPECT_EQ(result["layers"], json({1, 128, 128, 1}));
+  EXPECT_EQ(result["loss"], "mean_squares:mean");
+  const Finished again = desk.train({"--config", "run/config.toml", "--json"});
+  EXPECT_EQ(json::parse(again.out)["final_loss"], result["final_loss"]) << again.err;
+
+  const Finished classes = desk.train({"--data", "kinds.csv", "--label", "kind", "--steps", "5",
+                                       "--test", "some.csv", "--out", "kinds"});
+  ASSERT_EQ(classes.exit_code, 0) << classes.err;
+  EXPECT_THAT(classes.out, HasSubstr("classes: 0 = 1, 1 = 2, 2 = 3"));
+  EXPECT_THAT(classes.out, HasSubstr("test set of 2 samples"));
 }
 
 TEST(Kindness, TargetsMayHaveOneDimension) {

@@ -213,7 +213,8 @@ TEST(Train, SaysWhatIsWrongWithItsInput) {
   } cases[] = {
       {{"train"}, "--data: missing"},
       {{"train", "--data", "nosuch.npz", "--layers", "5,3"}, "nosuch.npz"},
-      {{"train", "--data", files.batch}, "--layers: missing"},
+      {{"train", "--data", "regression", "--layers", "784,1000000,1000000,10"},
+       "--layers: 1e+12 weights: training them in double takes at least 3.2e+04 GB, and there are"},
       {{"train", "--data", files.batch, "--layers", "4,3"}, "--data"},
       {{"train", "--data", files.batch, "--layers", "5,0,3"}, "--layers"},
       {{"train", "--data", files.batch, "--layers", "5,3", "--steps", "5", "--batch", "10"},

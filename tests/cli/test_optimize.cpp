@@ -38,6 +38,32 @@ TEST(Optimize, PlainDescentOnRosenbrockEndsWhereTheGoldenRunDoes) {
   EXPECT_TRUE(run["teleports"].empty());
 }
 
+// Teleports that paid at first and ruined the run later.
+TEST(Optimize, ARunEndsNoHigherThanTheTeleportsItKept) {
+  const std::vector<std::string> commands[] = {
+      {"log(1+(x1*x2-2)^2)", "--symmetry", "scaling", "--start=-2.2397,1.6752", "--lr", "1e-2",
+       "--steps", "1000", "--teleport", "every:7"},
+      {"(x1*x2-1)^2", "--symmetry", "scaling", "--start", "2,3", "--optimizer", "adam", "--lr", "1",
+       "--steps", "1000", "--teleport", "every:7"},
+      {"completion:8,8,2,5,0.7", "--optimizer", "momentum", "--lr", "1", "--steps", "50", "--seed",
+       "282175", "--teleport", "every:5"}};
+  for (const auto& words : commands) {
+    std::vector<std::string> all{"optimize"};
+    all.insert(all.end(), words.begin(), words.end());
+    all.emplace_back("--json");
+    const Finished run = symport(all);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const json result = json::parse(run.out);
+    EXPECT_FALSE(result["teleports"].empty());
+    for (const json& teleport : result["teleports"]) {
+      if (!teleport["accepted"]) continue;
+      EXPECT_LE(result["final_loss"].get<double>(),
+                1.0000001 * teleport["loss_before"].get<double>())
+          << words.front() << " at step " << teleport["step"];
+    }
+  }
+}
+
 TEST(Optimize, DefaultsAreThePapersSettings) {
   EXPECT_EQ(optimize({"rosenbrock"})["final_loss"], optimize(rosenbrock)["final_loss"]);
   EXPECT_EQ(optimize({"booth"})["final_loss"], optimize(booth)["final_loss"]);

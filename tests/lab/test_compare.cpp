@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/compare/comparison.hpp"
+#include "lab/compare/judgement.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace symport::lab {
@@ -46,6 +47,21 @@ TEST(CompareMethod, PlainFormsAreAddedOnceAndComeFirst) {
                 parsed({"gd+teleport:at=0", "adam", "adam+teleport:at=0", "gd+random:at=0"}))),
             (Words{"adam", "gd", "gd+teleport:at=0", "adam+teleport:at=0", "gd+random:at=0"}));
   EXPECT_EQ(names(compare::with_baselines(parsed({"newton"}))), (Words{"newton"}));
+}
+
+TEST(ComparePairs, AreCountedInWords) {
+  const double inf = std::numeric_limits<double>::infinity();
+  using List = std::vector<Bounds>;
+  const List at_ten{{10, 10}, {10, 10}, {10, 10}};
+  EXPECT_EQ(compare::PairCounts({{20, 20}, {100, inf}, {11, 11}}, at_ten).text("seeds"),
+            "slower on all 3 seeds");
+  EXPECT_EQ(compare::PairCounts({{20, 20}, {9, 9}, {10, 10}}, at_ten).text("problems"),
+            "faster on 1 and slower on 1 of 3 problems");
+  // Neither has finished: nobody knows.
+  EXPECT_EQ(compare::PairCounts(List{{100, inf}, {5, 5}}, List{{100, inf}, {9, 9}}).text("seeds"),
+            "faster on 1 of 2 seeds");
+  EXPECT_EQ(compare::PairCounts(at_ten, at_ten).text("seeds"),
+            "neither is ahead on any of 3 seeds");
 }
 
 TEST(CompareBudget, HasTwoUnits) {

@@ -218,7 +218,7 @@ TEST(Specs, HelpEndsWithTheDefaultOfTheSpecification) {
   EXPECT_THAT(help_of(options, "batch"), HasSubstr("(default full)"));
   EXPECT_THAT(help_of(options, "kappa"), HasSubstr("(default auto)"));
   EXPECT_THAT(help_of(options, "state"), HasSubstr("(default keep)"));
-  EXPECT_THAT(help_of(options, "lr"), HasSubstr("(default 0.01; regression: 0.0001; "));
+  EXPECT_THAT(help_of(options, "lr"), HasSubstr("(default 0.01, regression: 0.0001; "));
   EXPECT_THAT(help_of(options, "weights"), Not(HasSubstr("default")));
 }
 
@@ -234,13 +234,21 @@ TEST(Specs, AMalformedValueNamesItsPlace) {
   }
 }
 
-TEST(Specs, WhatIsMissingIsFoundBeforeDataIsRead) {
-  try {
-    resolve(NetworkRunSpec{.data = "idx:/nowhere"});
-    ADD_FAILURE() << "no layers";
-  } catch (const OptionError& error) {
-    EXPECT_EQ(error.option(), "layers");
-  }
+TEST(Specs, OptimizersHaveRatesOfTheirOwn) {
+  const auto on_rosenbrock = [](const std::string& optimizer) {
+    const FunctionRunSpec spec{.function = "rosenbrock", .optimizer = optimizer};
+    return resolve(spec).learning_rate().initial();
+  };
+  EXPECT_EQ(on_rosenbrock("gd"), 1e-3);
+  EXPECT_EQ(on_rosenbrock("momentum"), 1e-4);
+  EXPECT_EQ(on_rosenbrock("adagrad"), 0.1);
+  EXPECT_EQ(on_rosenbrock("newton"), 1.0);
+  const auto on_iris = [](const std::string& optimizer) {
+    return resolve(NetworkRunSpec{.data = "iris", .optimizer = optimizer})
+        .learning_rate->rate->initial();
+  };
+  EXPECT_EQ(on_iris("momentum"), 0.01);
+  EXPECT_EQ(on_iris("adam"), 0.001);
 }
 
 TEST(Specs, ResolvingTwiceChangesNothing) {

@@ -2,6 +2,7 @@
 #include "cli/command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -91,11 +92,31 @@ std::vector<std::string> flags_of(const Command& command, bool with_value_only) 
   return flags;
 }
 
+/// The commands that have a flag, "symport benchmark and symport train".
+std::string owners_of(const std::string& flag, const std::vector<Command>& commands) {
+  std::vector<std::string> owners;
+  for (const Command& command : commands) {
+    const std::vector<std::string> flags = flags_of(command, false);
+    if (std::find(flags.begin(), flags.end(), flag) != flags.end()) {
+      owners.push_back(typed_as(command.name));
+    }
+  }
+  const std::string last = owners.empty() ? "" : owners.back();
+  if (owners.size() < 2) return last;
+  owners.pop_back();
+  return fmt::format("{} and {}", fmt::join(owners, ", "), last);
+}
+
 [[noreturn]] void reject_leftover(const std::string& word, const std::string& command,
-                                  std::vector<std::string> flags) {
+                                  std::vector<std::string> flags,
+                                  const std::vector<Command>& commands = {}) {
   flags.push_back("--help");
   const std::string name = word.substr(0, word.find('='));
   const std::string hint = fmt::format("\nTry '{} --help'.", typed_as(command));
+  if (const std::string owners = owners_of(name, commands); !owners.empty()) {
+    throw UsageError(fmt::format("{} has no '{}'; that is a flag of {}{}", typed_as(command), name,
+                                 owners, hint));
+  }
   if (name.starts_with("-")) {
     throw UsageError(fmt::format("unknown flag '{}'{}{}", name, did_you_mean(name, flags), hint));
   }
@@ -196,7 +217,7 @@ int dispatch(std::vector<std::string> arguments, const std::vector<Command>& com
     const auto first_flag = std::find_if(leftovers.begin(), leftovers.end(),
                                          [](const std::string& w) { return w.starts_with("-"); });
     if (first_flag != leftovers.end()) {
-      reject_leftover(*first_flag, command.name, flags_of(command, false));
+      reject_leftover(*first_flag, command.name, flags_of(command, false), commands);
     }
     if (!leftovers.empty()) reject_leftover(leftovers[0], command.name, {});
     return run_command(command, subcommand.arguments());

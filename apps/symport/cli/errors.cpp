@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "symport/data/atomic_file.hpp"
 #include "terminal/terminal.hpp"
 
 namespace symport::cli {
@@ -15,6 +16,8 @@ int guarded(const std::string& program, const std::function<int()>& action) {
   } catch (const lab::UsageError& error) {
     print_error(fmt::format("{}: {}\n", program, error.what()));
     return exit_usage;
+  } catch (const WriteError& error) {
+    print_error(fmt::format("{}: {}\n", program, error.what()));
   } catch (const InvalidArgument& error) {
     print_error(fmt::format("{}: {}\n", program, error.what()));
     return exit_usage;

@@ -26,7 +26,9 @@ constexpr const char* details =
     "  WHEN      5 | 0/10/20 | every:50 | every:100+99 | auto; mini-batches count epochs\n"
     "  OPTION    search, search-steps, search-rate, objective, bound, cap, kappa, state,\n"
     "            teleport-batches, teleport-batch-size, allow-partial-batch: as in symport train\n"
-    "The plain form of every optimizer is always compared too. A teleport's own evaluations count.";
+    "The plain form of every optimizer is always compared too. A teleport's own evaluations "
+    "count.\n"
+    "A comparison cannot be resumed; symport benchmark --resume can.";
 
 constexpr const char* examples =
     "symport compare\n"

@@ -126,7 +126,7 @@ int run_report_command(const Arguments& arguments) {
     RunDirectory figures(*output.figures, output.force, "--figures");
     for (const auto& [name, svg] : pictures) figures.write(name, svg);
   }
-  for_option("out", [&] { symport::write_file(file, page, output.existing()); });
+  symport::write_file(file, page, output.existing());
   print(output.json ? report_json(content, file.string())
                     : report_text(content, Style::for_stdout()));
   if (!output.quiet) print_error(fmt::format("Written to {}\n", file.string()));

@@ -217,7 +217,7 @@ class Reproducer {
     for (const Experiment& experiment : experiments) require_places(experiment, out_, "--out");
     const bool replaces = output_.force || options_.resume;
     std::error_code ignored;
-    if (!replaces && fs::is_directory(out_, ignored) && !fs::is_empty(out_, ignored)) {
+    if (!replaces && fs::is_directory(out_, ignored) && !RunDirectory::is_free(out_)) {
       throw OptionError(
           "out", fmt::format("{} has files in it already: --continue keeps the runs that are "
                              "complete and makes the others, --force makes all of them again, "

@@ -39,10 +39,15 @@ def pages(root):
 
 
 def text_lines(page):
-    """(number, section, text) of every line, without code, links and what refers to the paper."""
-    fenced, section = False, ""
+    """(number, section, text) of every line, without code, links and what refers to the paper, and without tables that
+    a script writes from the files of an experiment."""
+    fenced, written, section = False, False, ""
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-        if line.lstrip().startswith("```"):
+        if line.startswith("<!-- "):
+            written = line.startswith("<!-- table ")
+        elif written:
+            continue
+        elif line.lstrip().startswith("```"):
             fenced = not fenced
         elif line.startswith("#") and not fenced:
             section = line.lstrip("# ")

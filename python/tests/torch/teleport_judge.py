@@ -6,10 +6,10 @@
 A teleport that is accepted must keep what its certificate says, on the data of its closure and on
 fresh data: with f the loss or the norm of the outputs, at the stored weights before and after,
 
-    |f' - f| <= tolerance |f|    or    |f' - f| <= 1000 times what rounding the starting weights does,
+    |f' - f| <= tolerance |f|    or    |f' - f| <= 1000 times what rounding the weights does,
 
-the second one times rounding / tolerance where a closure let a larger rounding pass. One that is
-refused must leave every bit. Nothing else may happen: no exception.
+at the start; the second one times rounding / tolerance where a closure let a larger rounding pass.
+One that is refused must leave every bit. Nothing else may happen: no exception.
 """
 
 from __future__ import annotations

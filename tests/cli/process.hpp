@@ -30,7 +30,7 @@ struct Surroundings {
   std::function<void(int)> meanwhile = {};
 };
 
-/// Runs the built program to its end (at most a minute) and returns what it said.
+/// Runs the built program to its end (at most ten minutes) and returns what it said.
 Finished symport(const std::vector<std::string>& arguments, const Surroundings& where = {});
 
 /// The words, and more after them.

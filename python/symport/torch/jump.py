@@ -63,8 +63,7 @@ class Jump:
             )
             certificate.groups = self._moves(None, reasons, residuals)
             certificate.squared_norm_before = self._squared_norm()
-            trials = self.options.objective in ("decrease", "alternate") and loss is not None
-            undo = self.movables.snapshot(everything=trials)
+            undo = self.movables.snapshot(everything=self._tries(loss))
             search = Search(
                 self.movables,
                 self.options,
@@ -118,6 +117,10 @@ class Jump:
         certificate.seconds = time.perf_counter() - begin
         return certificate
 
+    def _tries(self, loss: Loss | None) -> bool:
+        """Whether the optimizer takes steps on trial."""
+        return self.options.objective in ("decrease", "alternate") and loss is not None
+
     def _prepare(
         self, certificate: Certificate, loss: Loss | None, source: str
     ) -> Mapping[str, Tensor] | None:
@@ -126,7 +129,7 @@ class Jump:
         failure = ""
         gradients: Mapping[str, Tensor] | None = None
         try:
-            self.movables.check()
+            self.movables.check(steps=self._tries(loss))
             if source == "standing":
                 gradients = self.movables.gradients()
         except Refused as refused:

@@ -108,9 +108,10 @@ class Movables:
         proved_for = self.symmetries.proved_for
         return wrong_mode(group, self.model, None if proved_for is None else proved_for.modes)
 
-    def check(self) -> None:
-        """Raises `Refused` if a tensor cannot be moved, and ValueError if the model is not the one
-        of the proof; finds the optimizer's state."""
+    def check(self, steps: bool = False) -> None:
+        """Raises `Refused` if a tensor cannot be moved or, with `steps`, a parameter cannot be
+        stepped, and ValueError if the model is not the one of the proof; finds the optimizer's
+        state."""
         for name, uses in self.slots.items():
             tensor = self.tensors.get(name)
             if tensor is None:
@@ -133,7 +134,8 @@ class Movables:
                     check_slot(slot, self.groups[i].kind, self.groups[i].size, tuple(tensor.shape))
                 except ValueError as error:
                     raise Refused(str(error)) from None
-        shared = overlapping(self.tensors, set(self.slots))
+        written = set(self.slots) | (set(self.parameters) if steps else set())
+        shared = repeating(self.tensors, written) or overlapping(self.tensors, set(self.slots))
         if shared:
             raise Refused(shared)
         self.symmetries.check_model(self.model)
@@ -257,18 +259,29 @@ class Movables:
                 move_slot(slot, tensor, representation, state)
 
 
+def repeating(tensors: Mapping[str, Tensor], written: set[str]) -> str:
+    """Why one of the tensors `written` cannot be written to: two of its entries are one in memory.
+    Empty if all can."""
+    for name, tensor in tensors.items():
+        if name in written and not tensor.is_meta and 0 < _extent(tensor) < tensor.numel():
+            return f"{name} holds some of its entries more than once (an expanded view): clone it"
+    return ""
+
+
+def _extent(tensor: Tensor) -> int:
+    """From the first entry to the last one in memory, of a tensor that has any."""
+    return 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+
+
 def overlapping(tensors: Mapping[str, Tensor], moved: set[str]) -> str:
-    """Why a tensor of `moved` cannot be moved alone: its memory is also that of another tensor, or
-    holds one of its own entries twice. Empty if none is. One tensor under several names is one
-    tensor; views that only lie side by side in one storage are not shared."""
+    """Why a tensor of `moved` cannot be moved alone: its memory is also that of another tensor.
+    Empty if none is. One tensor under several names is one tensor; views that only lie side by side
+    in one storage are not shared."""
     unique = {id(t): (name, t) for name, t in tensors.items() if t.numel() and not t.is_meta}
     spans = []
     for name, tensor in unique.values():
-        last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
-        if name in moved and last + 1 < tensor.numel():
-            return f"{name} holds some of its entries more than once (an expanded view): clone it"
         start = tensor.data_ptr()
-        spans.append((start, start + (last + 1) * tensor.element_size(), name))
+        spans.append((start, start + _extent(tensor) * tensor.element_size(), name))
     spans.sort()
     end, owner = 0, ""
     for start, stop, name in spans:

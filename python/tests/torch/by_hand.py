@@ -108,4 +108,11 @@ def bits(model: nn.Module, optimizer=None) -> list[Tensor]:
 
 
 def same_bits(a: list[Tensor], b: list[Tensor]) -> bool:
-    return len(a) == len(b) and all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+    """Bit by bit, so that NaN is equal to itself."""
+    return len(a) == len(b) and all(
+        x.shape == y.shape and torch.equal(_bytes(x), _bytes(y)) for x, y in zip(a, b, strict=True)
+    )
+
+
+def _bytes(tensor: Tensor) -> Tensor:
+    return tensor.contiguous().reshape(-1).view(torch.uint8)

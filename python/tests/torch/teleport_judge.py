@@ -6,9 +6,10 @@
 A teleport that is accepted must keep what its certificate says, on the data of its closure and on
 fresh data: with f the loss or the norm of the outputs, at the stored weights before and after,
 
-    |f' - f| <= tolerance |f|    or    |f' - f| <= 1000 times what rounding the weights does,
+    |f' - f| <= tolerance |f|,    or 1000 times what rounding the weights at the start does,
+                                  or 10 times what a random change of the weights of relative size
+                                  `Certificate.rounding` does to them, tensor by tensor.
 
-at the start; the second one times rounding / tolerance where a closure let a larger rounding pass.
 One that is refused must leave every bit. Nothing else may happen: no exception.
 """
 
@@ -101,15 +102,23 @@ class Data:
     def __init__(self, x: Tensor, y: Tensor) -> None:
         self.x, self.y = x.double(), y.double()
 
-    def numbers(self, model: nn.Module, rounding: int | None = None) -> tuple[float, Tensor]:
-        """The loss and the outputs; `rounding`: at weights one unit up or down, by this seed."""
+    def numbers(
+        self, model: nn.Module, seed: int | None = None, size: float = 0.0
+    ) -> tuple[float, Tensor]:
+        """The loss and the outputs. With a seed at changed weights: every entry one unit up or down
+        or, with a `size`, every tensor by a random one of that relative norm."""
         with torch.no_grad():
             wide = copy.deepcopy(model)
-            if rounding is not None:
-                generator = torch.Generator().manual_seed(rounding)
+            if seed is not None:
+                generator = torch.Generator().manual_seed(seed)
                 for p in wide.parameters():
-                    signs = torch.randint(0, 2, p.shape, generator=generator) * 2 - 1
-                    p.data = p.data.double() * (1 + torch.finfo(p.dtype).eps * signs)
+                    eps = torch.finfo(p.dtype).eps
+                    p.data = p.data.double()
+                    change = torch.randn(p.shape, generator=generator, dtype=torch.float64)
+                    if size:
+                        p.data += change * (size * p.data.norm() / change.norm().clamp(min=1e-300))
+                    else:
+                        p.data *= 1 + eps * change.sign()
             wide = wide.double()
             torch.manual_seed(0)
             outputs = wide(self.x)
@@ -119,21 +128,22 @@ class Data:
         """The change over what is allowed."""
         loss, outputs = self.numbers(before)
         moved_loss, moved = self.numbers(after)
-        rounded = [self.numbers(before, seed) for seed in (0, 1)]
         norm = torch.linalg.vector_norm
         double = next(before.parameters()).dtype == torch.float64
         tolerance = certificate.tolerance or (1e-10 if double else 1e-5)
-        more = max(1.0, (certificate.rounding or 0.0) / tolerance)
+        noises = [(1000, self.numbers(before, seed)) for seed in (0, 1)]
+        if certificate.rounding:
+            noises += [(10, self.numbers(before, seed, certificate.rounding)) for seed in (2, 3)]
         ratios = []
         for change, size, noise in (
-            (abs(moved_loss - loss), abs(loss), max(abs(r - loss) for r, _ in rounded)),
+            (abs(moved_loss - loss), abs(loss), max(k * abs(r - loss) for k, (r, _) in noises)),
             (
                 float(norm(moved - outputs)),
                 float(norm(outputs)),
-                max(float(norm(r - outputs)) for _, r in rounded),
+                max(k * float(norm(r - outputs)) for k, (_, r) in noises),
             ),
         ):
-            allowed = max(tolerance * size, 1000 * noise) * more
+            allowed = max(tolerance * size, noise)
             ratios.append(0.0 if change == 0 else change / allowed if allowed else float("inf"))
         return max(r if r == r else float("inf") for r in ratios)
 

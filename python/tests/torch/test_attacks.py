@@ -118,6 +118,27 @@ def test_parameters_that_share_memory_are_refused(kind: str) -> None:
     assert same_bits(start, bits(model, None))
 
 
+@pytest.mark.parametrize("objective", ["decrease", "alternate"])
+def test_steps_on_trial_are_refused_where_a_parameter_cannot_be_stepped(objective: str) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 1))
+    symmetries = st.find_symmetries(model, X[:8])
+    groups = [g for g in symmetries.groups if "4.weight" not in {s.tensor for s in g.slots}]
+    model[4].weight.data = model[4].weight.data[:, :1].clone().expand(1, 6)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss_of(model).backward()
+    start = bits(model, optimizer)
+    certificate = st.teleport(
+        model,
+        lambda: loss_of(model),
+        optimizer=optimizer,
+        symmetries=st.Symmetries(model, groups),
+        objective=objective,
+    )
+    assert not certificate.accepted and "4.weight holds some of its" in certificate.reason
+    assert same_bits(start, bits(model, optimizer))
+
+
 def test_parameters_side_by_side_in_one_storage_move() -> None:
     model = shared("side by side")
     outputs = model(X)

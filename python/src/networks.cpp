@@ -123,6 +123,10 @@ nb::tuple teleport_network(const nb::dict& weights, const nb::dict& batch, const
     spec.weights = "weights";
     spec.batch = "batch";
     spec.stored = is_single(model) ? lab::Precision::float32 : lab::Precision::float64;
+    if (spec.precision == lab::Precision::float32 && spec.stored == lab::Precision::float64) {
+      throw InvalidArgument("precision", "'float' for weights in float64, which it would round",
+                            "'double', or weights in float32");
+    }
     const nb::gil_scoped_release released;
     SignalCheck check;
     return lab::teleport_arrays(

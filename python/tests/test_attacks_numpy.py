@@ -87,6 +87,14 @@ def test_other_kinds_of_numbers_are_named(dtype):
         _teleport(weights, X, Y)
 
 
+def test_doubles_are_not_rounded_to_floats():
+    weights, X, Y = _network()
+    before = {name: array.copy() for name, array in weights.items()}
+    with pytest.raises(ValueError, match="precision: found 'float' for weights in float64"):
+        _teleport(weights, X, Y, precision="float")
+    assert all(np.array_equal(weights[name], before[name]) for name in weights)
+
+
 def test_numbers_of_threads_below_one_are_refused():
     weights, X, Y = _network()
     with pytest.raises(ValueError, match="threads"):
@@ -111,7 +119,7 @@ def _teleports(count, seed):
             X,
             Y,
             kappa=float(2.0 ** random.integers(1, 41)),
-            precision=str(random.choice(["float", "double"])),
+            precision=str(random.choice(["float", "double"]) if dtype == np.float32 else "double"),
             seed=int(random.integers(1000)),
         )
         old, new = _loss(before, X, Y), _loss(weights, X, Y)

@@ -210,7 +210,7 @@ TEST(Kindness, OwnTablesNeedNoLayersAndMayHaveAnyNumbersAsClasses) {
   const Finished numbers = desk.train(prices);
   EXPECT_THAT(numbers.err, HasSubstr("targets have a standard deviation of up to 8.66e+03; "
                                      "training is easier with --scaling standard"));
-  const Finished scaled = desk.train(prices + Words{"--scaling", "standard", "--out", "run"});
+  const Finished scaled = desk.train(with(prices, {"--scaling", "standard", "--out", "run"}));
   ASSERT_EQ(scaled.exit_code, 0) << scaled.err;
   EXPECT_THAT(scaled.err, Not(HasSubstr("standard deviation")));
   const json result = json::parse(scaled.out);

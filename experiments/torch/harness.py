@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from methods import METHODS, Setting, climb, split
+from methods import IN_GAUGE, METHODS, Setting, climb, split
 
 from symport.torch import RoundTrip
+from symport.torch.round_trip import RoundTrip as InGauge
 
 TUNING_SEED = 0
 SEEDS = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -54,6 +55,9 @@ def run(task: Any, method: str, setting: Setting, seed: int, epochs: int, argume
     rates = [group["lr"] for group in groups]
     options = METHODS[method].round_trip
     trip = None if options is None else RoundTrip(model, **options)
+    options = METHODS[method].gauge
+    if options is not None:
+        optimizers = [InGauge(model, optimizers, **options)]
     rows, seconds, step = [], 0.0, 0
     for epoch in range(1, epochs + 1):
         start = time.process_time()
@@ -118,7 +122,7 @@ class Results:
             self.finished[key] = rows[-1]
             r = rows[-1]
             print(
-                f"{part:8} {method:22} {r['setting']:44} seed {seed} {r['cpu_seconds']:6.1f} s  "
+                f"{part:12} {method:22} {r['setting']:44} seed {seed} {r['cpu_seconds']:6.1f} s  "
                 f"train {r['train']:.4g}  validation {r['validation']:.4g}  {r['accuracy']:.4f}",
                 flush=True,
             )
@@ -131,25 +135,48 @@ def main(task: Any, add_arguments: Any = None) -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--epochs", type=int, default=task.EPOCHS)
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
+    parser.add_argument("--begin-with", type=Path, help="a CSV file: tune from its best settings")
     parser.add_argument("--budget", type=int, default=BUDGET, help="settings tried for each method")
     if add_arguments is not None:
         add_arguments(parser)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     results = Results(arguments.out, f"python {shlex.join(sys.argv)}")
-    for method in arguments.methods:
 
-        def measure(part: str, setting: Setting, seed: int, method: str = method) -> float:
-            def go() -> list:
-                return run(task, method, setting, seed, arguments.epochs, arguments)
+    def measure(part: str, method: str, setting: Setting, seed: int) -> float:
+        arguments.tuning = part == "tuning"
+        return results.last(
+            part,
+            method,
+            setting,
+            seed,
+            lambda: run(task, method, setting, seed, arguments.epochs, arguments),
+        )
 
-            arguments.tuning = part == "tuning"
-            return results.last(part, method, setting, seed, go)
-
+    def best(method: str) -> Setting:
         start = getattr(task, "START", {}).get(method, METHODS[method].start)
-        best = climb(start, lambda s: measure("tuning", s, TUNING_SEED), arguments.budget)  # noqa: B023
+        if arguments.begin_with is not None:
+            start = chosen(arguments.begin_with, method) or start
+        return climb(start, lambda s: measure("tuning", method, s, TUNING_SEED), arguments.budget)
+
+    for method in arguments.methods:
+        setting = best(method)
         for seed in arguments.seeds:
-            measure("judging", best, seed)
+            measure("judging", method, setting, seed)
+        if method.endswith(IN_GAUGE):  # at the setting that suits the plain optimizer best
+            setting = best(method.removesuffix(IN_GAUGE))
+            for seed in arguments.seeds:
+                measure("same setting", method, setting, seed)
+
+
+def chosen(path: Path, method: str) -> Setting | None:
+    """The setting that a method was judged at in another file."""
+    with path.open() as file:
+        for row in csv.DictReader(line for line in file if not line.startswith("#")):
+            if row["part"] == "judging" and row["method"] == method:
+                pairs = (pair.split("=") for pair in row["setting"].split())
+                return {name: float(value) for name, value in pairs}
+    return None
 
 
 def describe_machine() -> str:

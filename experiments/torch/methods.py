@@ -9,7 +9,7 @@ as long as that helps.
     other     of everything else: embeddings, norms, biases and the head (one rate for all where a
               method has no such number)
     momentum  of SGD and Muon
-    beta2     of Adam and SOAP
+    beta2     of Adam, SOAP and Lion
     decay     weight decay, decoupled; relative to the rate, as PyTorch defines it
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -57,29 +57,52 @@ def soap(matrices, others, s):
     return [hidden, torch.optim.AdamW(others, s["other"], betas=(0.9, 0.95), weight_decay=0.0)]
 
 
+def lion(matrices, others, s):
+    from pytorch_optimizer import Lion  # benchmarks/requirements.txt
+
+    groups = [
+        {"params": matrices, "lr": s["rate"], "weight_decay": s["decay"]},
+        {"params": others, "lr": s["other"], "weight_decay": 0.0},
+    ]
+    return [Lion(groups, betas=(0.9, s["beta2"]))]
+
+
 class FlatMuon(torch.optim.Muon):
-    """`torch.optim.Muon`, which takes matrices only, with convolutions flattened to matrices."""
+    """`torch.optim.Muon`, which takes matrices only, with convolutions flattened to matrices while
+    it steps."""
 
     def __init__(self, parameters: Iterable[torch.Tensor], *arguments, **options):
-        self.originals = list(parameters)
-        views = [p.detach().flatten(1) for p in self.originals]
-        super().__init__(views, *arguments, **options)
+        originals = list(parameters)
+        self.views = [p.detach().flatten(1) for p in originals]
+        super().__init__(self.views, *arguments, **options)
+        self.param_groups[0]["params"] = originals
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
-        for view, original in zip(self.param_groups[0]["params"], self.originals, strict=True):
-            view.grad = None if original.grad is None else original.grad.flatten(1)
-        return super().step(closure)
+        (group,) = self.param_groups
+        originals, group["params"] = group["params"], self.views
+        for view, p in zip(self.views, originals, strict=True):
+            view.grad = None if p.grad is None else p.grad.flatten(1)
+        loss = super().step(closure)
+        group["params"] = originals
+        for view, p in zip(self.views, originals, strict=True):
+            for key, value in self.state[view].items():
+                self.state[p][key] = value.view(p.shape)
+        return loss
 
 
 @dataclass(frozen=True)
 class Method:
-    """`make(matrices, others, setting)` gives the optimizers, `round_trip` RoundTrip's options."""
+    """`make(matrices, others, setting)` gives the optimizers; `round_trip` are options of RoundTrip,
+    which rewrites gradients, `gauge` those of the one that wraps optimizers."""
 
     make: Callable[[list[torch.Tensor], list[torch.Tensor], Setting], list[torch.optim.Optimizer]]
     start: Setting
     round_trip: dict[str, Any] | None = None
+    gauge: dict[str, Any] | None = None
 
+
+IN_GAUGE = " in the gauge"
 
 METHODS = {
     "sgd": Method(sgd, {"rate": 0.2}),
@@ -88,11 +111,18 @@ METHODS = {
     "adamw": Method(adamw, {"rate": 5e-3, "other": 2e-2, "beta2": 0.95, "decay": 0.01}),
     "muon": Method(muon, {"rate": 3e-2, "other": 2e-2, "momentum": 0.95, "decay": 0.01}),
     "soap": Method(soap, {"rate": 5e-3, "other": 2e-2, "beta2": 0.95, "decay": 0.01}),
+    "lion": Method(lion, {"rate": 1e-3, "other": 3e-3, "beta2": 0.98, "decay": 0.1}),
+}
+METHODS |= {
     "round trip + sgd": Method(sgd, {"rate": 0.2}, {}),
     "round trip + momentum": Method(sgd, {"rate": 0.02, "momentum": 0.9}, {}),
     "round trip + adamw": Method(
         adamw, {"rate": 5e-3, "other": 2e-2, "beta2": 0.95, "decay": 0.01}, {}
     ),
+}
+METHODS |= {
+    name + IN_GAUGE: replace(METHODS[name], gauge={})
+    for name in ("momentum", "adamw", "muon", "soap", "lion")
 }
 
 

@@ -31,7 +31,7 @@ def judged(file: Path) -> tuple[dict[str, dict[str, list[dict]]], dict[str, int]
         for row in csv.DictReader(line for line in lines if not line.startswith("#")):
             if row["part"] == "judging":
                 runs.setdefault(row["method"], {}).setdefault(row["seed"], []).append(row)
-            else:
+            elif row["part"] == "tuning":
                 tried.setdefault(row["method"], set()).add(row["setting"])
     return runs, {method: len(settings) for method, settings in tried.items()}
 

@@ -12,7 +12,7 @@ from ._fused import can_fuse, fused
 from ._layers import Layer, Use
 
 if TYPE_CHECKING:
-    from .round_trip import RoundTrip
+    from ._rewriting import RoundTrip
 
 
 class RowRecorder:

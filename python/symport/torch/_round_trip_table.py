@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .round_trip import RoundTrip
+    from ._rewriting import RoundTrip
 
 
 def describe(trip: RoundTrip) -> str:

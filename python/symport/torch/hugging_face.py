@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
-from .round_trip import RoundTrip
+from ._rewriting import RoundTrip
 from .schedule import Schedule
 from .symmetries import Symmetries
 from .teleporter import Teleporter

@@ -7,7 +7,7 @@ from typing import Any
 
 from lightning.pytorch import Callback
 
-from .round_trip import RoundTrip
+from ._rewriting import RoundTrip
 from .schedule import Schedule
 from .symmetries import Symmetries
 from .teleporter import Teleporter

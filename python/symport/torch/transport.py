@@ -115,6 +115,11 @@ def declare_state(optimizer: type[Optimizer], kinds: Mapping[str, str]) -> None:
     _DECLARED.add(optimizer.__name__)
 
 
+def declared() -> set[str]:
+    """The names of the classes that `declare_state` described."""
+    return _DECLARED
+
+
 def state_kinds(optimizer: Optimizer) -> dict[str, str] | None:
     """The row of the table for this optimizer, or None for one that is not known."""
     for cls in type(optimizer).__mro__:

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from . import _exchange, _fused, _gauge
-from ._arguments import check_count, check_number, unwrap
 from ._find_layers import find_layers
 from ._gauge import Rows
 from ._kernels import Average, Kernel
@@ -20,6 +19,7 @@ from ._layers import Layer, is_sharded
 from ._pairs import step_pair
 from ._recorder import RowRecorder
 from ._round_trip_table import describe
+from .round_trip.arguments import check_count, check_number, unwrap
 
 KERNELS = ("batch", "average")
 

@@ -30,10 +30,10 @@ def unwrap(model: nn.Module) -> nn.Module:
             return model
 
 
-def check_number(name: str, value: float) -> None:
+def check_number(name: str, value: float, zero: bool = False) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name}: found {value!r}, expected a number")
-    if not (value > 0 and math.isfinite(value)):
+    if not ((value > 0 or (zero and value == 0)) and math.isfinite(value)):
         raise ValueError(f"{name}: found {value!r}, expected a positive number, such as 0.1")
 
 

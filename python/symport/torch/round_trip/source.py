@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Where a gauge comes from: what a layer is given, or the other factor of a product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from . import gauge
+
+DECAY = 0.95  # of the running mean, a step
+
+
+class Source:
+    """A second moment, and the gauge made of it. Layers with the same input share one."""
+
+    def __init__(self, n: int, k: int, s: int, power: float):
+        self.n, self.k, self.s, self.power = n, k, s, power
+        self.g: Tensor | None = None
+        self.inverse: Tensor | None = None  # for optimizers that read weights
+
+    def statistics(self) -> tuple[Tensor, Tensor] | None:
+        """A and how many rows are behind it; None if nothing is known yet."""
+        raise NotImplementedError
+
+
+class Inputs(Source):
+    """The running mean of h h' over the rows of a layer's input.
+
+    S = sum over steps of DECAY^age times the sum of h h' over the rows of that step, and `count`
+    the same sum of the number of rows: A = S / count.
+    """
+
+    def __init__(self, n: int, k: int, s: int, power: float):
+        super().__init__(n, k, s, power)
+        self.S: Tensor | None = None
+        self.count: Tensor | None = None
+        self.fresh = True  # no rows since the last step
+
+    def add(self, H: Tensor, which: slice = slice(None)) -> None:
+        """Rows (n, m, d) of all matrices or of `which`; of one (1, m, d) they count for each."""
+        S, count = gauge.second_moment(H, self.k, self.s)
+        if self.S is None or self.count is None:
+            self.begin(S)
+        elif self.S.device != S.device or self.S.dtype != S.dtype:
+            self.S, self.count = self.S.to(S), self.count.to(S)
+        if self.fresh:
+            self.S.mul_(DECAY)
+            self.count.mul_(DECAY)
+            self.fresh = False
+        self.S[which] += S
+        self.count[which] += count
+
+    def begin(self, like: Tensor) -> None:
+        """Nothing seen yet."""
+        self.S = like.new_zeros(self.n, self.k, self.s, self.s)
+        self.count = like.new_zeros(self.n)
+
+    def sums(self) -> list[Tensor]:
+        return [] if self.S is None or self.count is None else [self.S, self.count]
+
+    def statistics(self) -> tuple[Tensor, Tensor] | None:
+        if self.S is None or self.count is None:
+            return None
+        return self.S / self.count.clamp(min=1e-9)[:, None, None, None], self.count
+
+    def state_dict(self) -> dict[str, Any]:
+        tensors = {"S": self.S, "count": self.count, "g": self.g, "inverse": self.inverse}
+        return {"shape": (self.n, self.k, self.s), "power": self.power, **tensors}
+
+    @staticmethod
+    def from_state_dict(state: dict[str, Any]) -> Inputs:
+        source = Inputs(*state["shape"], state["power"])
+        for name in ("S", "count", "g", "inverse"):
+            setattr(source, name, None if state[name] is None else state[name].clone())
+        return source
+
+    def to(self, parameter: Tensor) -> None:
+        for name in ("S", "count", "g", "inverse"):
+            tensor = getattr(self, name)
+            if tensor is not None:
+                setattr(self, name, tensor.to(parameter.device))
+
+
+class Partner(Source):
+    """A A' for the factor B of a product B A, B' B for A: the gauge in which the other factor is
+    white. It follows the factors at every step."""
+
+    def __init__(self, factor: nn.Parameter, rank_first: bool, power: float):
+        rank = factor.shape[0] if rank_first else factor.shape[1]
+        super().__init__(1, 1, rank, power)
+        self.factor, self.rank_first = factor, rank_first
+
+    def statistics(self) -> tuple[Tensor, Tensor] | None:
+        F = self.factor.detach()
+        F = F.full_tensor() if hasattr(F, "full_tensor") else F
+        F = F.flatten(1).to(torch.float64 if F.dtype == torch.float64 else torch.float32)
+        F = F if self.rank_first else F.mT
+        A = (F @ F.mT)[None, None]
+        return A.where(A.isfinite().all(), 0), A.new_full((1,), torch.inf)

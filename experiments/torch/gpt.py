@@ -18,11 +18,11 @@ STEPS_PER_EPOCH, CONTEXT, HEADS = 100, 64, 4
 
 
 @functools.cache
-def text() -> tuple[torch.Tensor, int]:
+def text(files: str) -> tuple[torch.Tensor, int]:
     """The first 1.5 million characters of the library's modules in the order of their names."""
     folder = Path(sysconfig.get_paths()["stdlib"])
     whole = "".join(
-        path.read_text(encoding="utf-8", errors="ignore") for path in sorted(folder.glob("*.py"))
+        path.read_text(encoding="utf-8", errors="ignore") for path in sorted(folder.glob(files))
     )[:1_500_000]
     letters = sorted(set(whole))
     index = {letter: i for i, letter in enumerate(letters)}
@@ -63,8 +63,8 @@ class Gpt(nn.Module):
 class Task:
     """Settings are chosen by the first half of the held-out text, and judged by the second."""
 
-    def __init__(self, seed, arguments):
-        tokens, letters = text()
+    def __init__(self, seed, arguments, files="*.py"):
+        tokens, letters = text(files)
         self.train, held_out = tokens[:-150_000], tokens[-150_000:]
         self.held_out = held_out[:75_000] if arguments.tuning else held_out[75_000:]
         self.model = Gpt(letters, arguments.width, arguments.layers)

@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from methods import IN_GAUGE, METHODS, Setting, climb, split
+from methods import IN_GAUGE, METHODS, Method, Setting, climb, split
 
-from symport.torch import RoundTrip
-from symport.torch.round_trip import RoundTrip as InGauge
+from symport.torch.round_trip import RoundTrip
 
 TUNING_SEED = 0
 SEEDS = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -45,19 +44,18 @@ FIELDS = (
 )
 
 
-def run(task: Any, method: str, setting: Setting, seed: int, epochs: int, arguments: Any) -> list:
+def run(
+    task: Any, name: str, method: Method, setting: Setting, seed: int, epochs: int, arguments: Any
+) -> list:
     """One row an epoch. Seconds are CPU time of training alone."""
     torch.manual_seed(seed)
     experiment = task.start(seed, arguments)
     model = experiment.model
-    optimizers = METHODS[method].make(*split(model), setting)
+    optimizers = method.make(*split(model), setting)
     groups = [group for optimizer in optimizers for group in optimizer.param_groups]
     rates = [group["lr"] for group in groups]
-    options = METHODS[method].round_trip
-    trip = None if options is None else RoundTrip(model, **options)
-    options = METHODS[method].gauge
-    if options is not None:
-        optimizers = [InGauge(model, optimizers, **options)]
+    if method.gauge is not None:
+        optimizers = [RoundTrip(model, optimizers, **method.gauge)]
     rows, seconds, step = [], 0.0, 0
     for epoch in range(1, epochs + 1):
         start = time.process_time()
@@ -67,8 +65,6 @@ def run(task: Any, method: str, setting: Setting, seed: int, epochs: int, argume
                 group["lr"] = rate * experiment.schedule(step)
             model.zero_grad()
             experiment.loss(batch).backward()
-            if trip is not None:
-                trip.step()
             for optimizer in optimizers:
                 optimizer.step()
             step += 1
@@ -76,7 +72,7 @@ def run(task: Any, method: str, setting: Setting, seed: int, epochs: int, argume
         model.eval()
         with torch.no_grad():
             train, validation, accuracy = experiment.evaluate()
-        row = dict(method=method, setting=describe(setting), seed=seed, epoch=epoch)
+        row = dict(method=name, setting=describe(setting), seed=seed, epoch=epoch)
         row |= dict(cpu_seconds=round(seconds, 2), train=train, validation=validation)
         rows.append(row | dict(accuracy=accuracy))
         if not math.isfinite(train):
@@ -135,13 +131,14 @@ def main(task: Any, add_arguments: Any = None) -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--epochs", type=int, default=task.EPOCHS)
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
-    parser.add_argument("--begin-with", type=Path, help="a CSV file: tune from its best settings")
+    parser.add_argument("--begin-with", help="a file of results: tune from its best settings")
     parser.add_argument("--budget", type=int, default=BUDGET, help="settings tried for each method")
     if add_arguments is not None:
         add_arguments(parser)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     results = Results(arguments.out, f"python {shlex.join(sys.argv)}")
+    begin_with = {} if arguments.begin_with is None else read_settings(arguments.begin_with)
 
     def measure(part: str, method: str, setting: Setting, seed: int) -> float:
         arguments.tuning = part == "tuning"
@@ -150,13 +147,13 @@ def main(task: Any, add_arguments: Any = None) -> None:
             method,
             setting,
             seed,
-            lambda: run(task, method, setting, seed, arguments.epochs, arguments),
+            lambda: run(
+                task, method, METHODS[method], setting, seed, arguments.epochs, arguments
+            ),
         )
 
     def best(method: str) -> Setting:
-        start = getattr(task, "START", {}).get(method, METHODS[method].start)
-        if arguments.begin_with is not None:
-            start = chosen(arguments.begin_with, method) or start
+        start = begin_with.get(method, METHODS[method].start)
         return climb(start, lambda s: measure("tuning", method, s, TUNING_SEED), arguments.budget)
 
     for method in arguments.methods:
@@ -169,14 +166,15 @@ def main(task: Any, add_arguments: Any = None) -> None:
                 measure("same setting", method, setting, seed)
 
 
-def chosen(path: Path, method: str) -> Setting | None:
-    """The setting that a method was judged at in another file."""
-    with path.open() as file:
+def read_settings(name: str) -> dict[str, Setting]:
+    """The setting that each method was judged at in a file of results."""
+    settings = {}
+    with (Path(__file__).parent / "results" / name).open() as file:
         for row in csv.DictReader(line for line in file if not line.startswith("#")):
-            if row["part"] == "judging" and row["method"] == method:
+            if row["part"] == "judging":
                 pairs = (pair.split("=") for pair in row["setting"].split())
-                return {name: float(value) for name, value in pairs}
-    return None
+                settings[row["method"]] = {name: float(value) for name, value in pairs}
+    return settings
 
 
 def describe_machine() -> str:

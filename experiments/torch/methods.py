@@ -93,12 +93,11 @@ class FlatMuon(torch.optim.Muon):
 
 @dataclass(frozen=True)
 class Method:
-    """`make(matrices, others, setting)` gives the optimizers; `round_trip` are options of RoundTrip,
-    which rewrites gradients, `gauge` those of the one that wraps optimizers."""
+    """`make(matrices, others, setting)` gives the optimizers, `gauge` are options of the RoundTrip
+    around them."""
 
     make: Callable[[list[torch.Tensor], list[torch.Tensor], Setting], list[torch.optim.Optimizer]]
     start: Setting
-    round_trip: dict[str, Any] | None = None
     gauge: dict[str, Any] | None = None
 
 
@@ -112,13 +111,6 @@ METHODS = {
     "muon": Method(muon, {"rate": 3e-2, "other": 2e-2, "momentum": 0.95, "decay": 0.01}),
     "soap": Method(soap, {"rate": 5e-3, "other": 2e-2, "beta2": 0.95, "decay": 0.01}),
     "lion": Method(lion, {"rate": 1e-3, "other": 3e-3, "beta2": 0.98, "decay": 0.1}),
-}
-METHODS |= {
-    "round trip + sgd": Method(sgd, {"rate": 0.2}, {}),
-    "round trip + momentum": Method(sgd, {"rate": 0.02, "momentum": 0.9}, {}),
-    "round trip + adamw": Method(
-        adamw, {"rate": 5e-3, "other": 2e-2, "beta2": 0.95, "decay": 0.01}, {}
-    ),
 }
 METHODS |= {
     name + IN_GAUGE: replace(METHODS[name], gauge={})

@@ -234,6 +234,26 @@ class RoundTrip(Optimizer):
         self._warn_of_low_coverage()
         return loss
 
+    @torch.no_grad()
+    def home(self) -> None:
+        """Moves the optimizers' state out of the gauges and forgets what the gauges are made of,
+        so that weights and state may be changed from outside, as a `Teleporter` does. The next
+        steps find new gauges, as the first steps do."""
+        owners = self._owners()
+        known = [m for m in self._matrices() if m.source is not None and m.source.g is not None]
+        with gauge.full_precision(self._model_device().type):
+            for m in known:
+                if id(m.parameter) in owners:
+                    one = torch.eye(m.source.s).to(m.source.g).expand_as(m.source.g)
+                    move_state(m, owners[id(m.parameter)][0], m.source.g, one)
+        for source in {m.source for m in known}:
+            source.g = torch.eye(source.s).to(source.g).expand_as(source.g)
+            source.inverse = None if source.inverse is None else source.g
+        for source in self._recorder.sources:
+            if source.S is not None:
+                source.begin(source.S)  # what was seen was given to layers that are moved since
+        self._steps = 0
+
     def train(self) -> None:
         """For schedule-free optimizers: to the weights that are trained."""
         self._switch("train")

@@ -4,7 +4,7 @@
 AdamW feels the gauge in which a model is written: the same function with V four times larger and O
 four times smaller, and the like for Q and K, trains to another loss. With teleports to the balanced
 gauge the initial gauge no longer matters. Do not expect a lower loss than that of a tuned AdamW
-from them; round trips (two lines) reach one.
+from them; round trips (one line) reach one.
 
     python examples/python/gpt.py            # about 10 s
 """
@@ -86,7 +86,7 @@ def main(
         symmetries = st.find_symmetries(model, tokens[None, :16], optimizer=optimizer)  # >>>
         teleporter = st.Teleporter(symmetries, optimizer, lambda step: step % 20 == 0)  # >>>
     if method == "round-trip":
-        round_trip = st.RoundTrip(model)  # >>>
+        optimizer = st.RoundTrip(model, optimizer)  # >>>
     generator = torch.Generator().manual_seed(1)
     recent = []
     for _ in range(steps):
@@ -98,8 +98,6 @@ def main(
         loss.backward()
         if method == "teleport":
             teleporter.step()  # >>>
-        if method == "round-trip":
-            round_trip.step()  # >>>
         optimizer.step()
         recent.append(loss.item())
     return sum(recent[-10:]) / 10

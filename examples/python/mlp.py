@@ -7,7 +7,7 @@ too small, which leaves the function as it was and stops plain SGD. A teleport t
 
     python examples/python/mlp.py                        # about 2 s
     python examples/python/mlp.py --method plain         # without Symport
-    python examples/python/mlp.py --method round-trip    # every step in the white gauge: two lines
+    python examples/python/mlp.py --method round-trip    # every step in a borrowed gauge: one line
 """
 
 from __future__ import annotations
@@ -45,14 +45,13 @@ def main(epochs: int = 2, method: str = "teleport") -> float:
     """Trains; returns the training loss at the end."""
     x, y = data(4096, seed=1)
     model = make_model()
-    rate = 0.3 if method == "round-trip" else 0.1
-    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     if method == "teleport":
         symmetries = st.find_symmetries(model, x[:8], optimizer=optimizer)  # >>>
         teleporter = st.Teleporter(symmetries, optimizer, {0})  # >>> before the first step
         print(symmetries)
     if method == "round-trip":
-        round_trip = st.RoundTrip(model)  # >>>
+        optimizer = st.RoundTrip(model, optimizer, length="metric")  # >>>
     for epoch in range(epochs):
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(epoch))
         for batch in order.split(64):
@@ -63,8 +62,6 @@ def main(epochs: int = 2, method: str = "teleport") -> float:
                 certificate = teleporter.step()  # >>>
                 if certificate is not None:
                     print(certificate)
-            if method == "round-trip":
-                round_trip.step()  # >>>
             optimizer.step()
         print(f"epoch {epoch + 1}: training loss {F.cross_entropy(model(x), y).item():.4f}")
     others, labels = data(2048, seed=2)

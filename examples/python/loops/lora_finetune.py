@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Fine-tuning a network with LoRA, and three lines of Symport and its import (marked >>>).
+"""Fine-tuning a network with LoRA, and one line of Symport and its import (marked >>>).
 
 A frozen network gets LoRA adapters and is tuned on another task, in mini-batches, with a linear
-schedule. Only the product of a pair matters: before every step it moves, without a change of the
-function, to where the step of one factor is that of least squares. Without the marked lines this is
-the plain script.
+schedule. Only the product of a pair matters: each factor steps in the gauge where the other one is
+white. Without the marked lines this is the plain script.
 
     python examples/python/loops/lora_finetune.py            # 3 s
     python examples/python/loops/lora_finetune.py --lr 2
@@ -72,10 +71,9 @@ def main(arguments: list[str] | None = None) -> list[float]:
 
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.SGD(trainable, lr=args.lr, momentum=0.9)
+    optimizer = st.RoundTrip(model, optimizer, length="metric")  # >>>
     steps = args.num_epochs * len(train_dataloader)
     scheduler = LambdaLR(optimizer, lambda step: min(1, (step + 1) / 20) * (1 - step / steps))
-    groups = st.find_symmetries(model, eval_x[:8])  # >>>
-    teleporter = st.Teleporter(groups, optimizer, 1, objective="alternate")  # >>>
     curve = []
     for _ in range(args.num_epochs + 1):
         model.eval()
@@ -88,7 +86,6 @@ def main(arguments: list[str] | None = None) -> list[float]:
         for x, y in train_dataloader:
             loss = F.mse_loss(model(x), y)
             loss.backward()
-            teleporter.step(lambda x=x, y=y: F.mse_loss(model(x), y))  # >>>
             optimizer.step()
             scheduler.step()
             optimizer.zero_grad()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The structure of PyTorch's MNIST example, and two lines of Symport and its import (marked >>>).
+"""The structure of PyTorch's MNIST example, and one line of Symport and its import (marked >>>).
 
-Two convolutions, dropout, a DataLoader, a schedule; `train` and `test` for each epoch. A hook of
-the optimizer makes the round trips, so that `train` stays as it is. Without the marked lines this
-is the plain script.
+Two convolutions, dropout, a DataLoader, a schedule; `train` and `test` for each epoch. Without the
+marked lines this is the plain script.
 
     python examples/python/loops/mnist.py                      # small made-up digits, 2 s
     python examples/python/loops/mnist.py --data ~/.local/share/symport/data/mnist
@@ -109,9 +108,8 @@ def main(arguments: list[str] | None = None) -> list[tuple[float, float, float]]
 
     model = Net(28 if args.data else 14).to(device)
     optimizer = optim.SGD(model.parameters(), lr=args.lr)
+    optimizer = st.RoundTrip(model, optimizer)  # >>>
     scheduler = StepLR(optimizer, step_size=1, gamma=args.gamma)
-    round_trip = st.RoundTrip(model)  # >>>
-    optimizer.register_step_pre_hook(lambda *_: round_trip.step())  # >>>
     curve = []
     for epoch in range(1, args.epochs + 1):
         training = train(model, device, train_loader, optimizer)

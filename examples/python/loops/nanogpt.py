@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A GPT with a training loop in the manner of nanoGPT, and two lines of Symport and its import
+"""A GPT with a training loop in the manner of nanoGPT, and one line of Symport and its import
 (marked >>>).
 
 Gradient accumulation, clipping, weight decay on matrices only, warm-up and cosine, an estimate of
@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> list[float]:
         ratio = (it - warmup_iters) / (args.max_iters - warmup_iters)
         return min_lr + 0.5 * (1 + math.cos(math.pi * ratio)) * (args.learning_rate - min_lr)
 
-    round_trip = st.RoundTrip(model)  # >>>
+    optimizer = st.RoundTrip(model, optimizer)  # >>>
     curve = []
     for iter_num in range(args.max_iters + 1):
         for group in optimizer.param_groups:
@@ -133,7 +133,6 @@ def main(arguments: list[str] | None = None) -> list[float]:
             _, loss = model(*get_batch("train"))
             (loss / gradient_accumulation_steps).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), grad_clip)
-        round_trip.step()  # >>>
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     return curve

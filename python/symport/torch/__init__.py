@@ -8,10 +8,10 @@ except ModuleNotFoundError as error:
         "symport.torch needs PyTorch: pip install 'symport[torch]'", name="torch"
     ) from error
 
-from ._rewriting import RoundTrip
 from .balance import balance
 from .certificate import Certificate, GroupMove
 from .find import find_symmetries
+from .round_trip import RoundTrip
 from .slots import Slot
 from .symmetries import Element, Group, Refusal, Symmetries
 from .teleport import teleport

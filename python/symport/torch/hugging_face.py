@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Round trips and teleports in Hugging Face's Trainer (needs the package transformers)."""
+"""Teleports in Hugging Face's Trainer (needs the package transformers)."""
 
 from __future__ import annotations
 
@@ -9,46 +9,9 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
-from ._rewriting import RoundTrip
 from .schedule import Schedule
 from .symmetries import Symmetries
 from .teleporter import Teleporter
-
-
-class RoundTripCallback(TrainerCallback):
-    """Makes every optimizer step a round trip: ``Trainer(..., callbacks=[RoundTripCallback()])``.
-
-    The options are those of `RoundTrip`, and so are the learning rates: with AdamW try 0.005 first.
-    The trainer has clipped the gradients before; the state of the round trip is saved in each
-    checkpoint as round_trip.pt.
-    """
-
-    def __init__(self, **options: Any):
-        self.options = options
-        self.round_trip: RoundTrip | None = None
-
-    def on_train_begin(
-        self, args: Any, state: Any, control: Any, model: Any = None, **_: Any
-    ) -> None:
-        if self.round_trip is not None:
-            self.round_trip.remove()
-        self.round_trip = RoundTrip(model, **self.options)
-        saved = _file(args, state, "round_trip.pt")
-        if saved.exists():
-            self.round_trip.load_state_dict(torch.load(saved, weights_only=True))
-
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        assert self.round_trip is not None
-        self.round_trip.step()
-
-    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self.round_trip is not None and state.is_world_process_zero:
-            torch.save(self.round_trip.state_dict(), _file(args, state, "round_trip.pt"))
-
-    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self.round_trip is not None:
-            self.round_trip.remove()
-            self.round_trip = None
 
 
 class TeleportCallback(TrainerCallback):

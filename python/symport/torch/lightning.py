@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Round trips and teleports in Lightning's Trainer (needs the package lightning)."""
+"""Teleports in Lightning's Trainer (needs the package lightning)."""
 
 from __future__ import annotations
 
@@ -7,47 +7,9 @@ from typing import Any
 
 from lightning.pytorch import Callback
 
-from ._rewriting import RoundTrip
 from .schedule import Schedule
 from .symmetries import Symmetries
 from .teleporter import Teleporter
-
-
-class RoundTripCallback(Callback):
-    """Makes every optimizer step a round trip: ``Trainer(callbacks=[RoundTripCallback()])``.
-
-    For modules with automatic optimization and one optimizer; with manual optimization call
-    ``RoundTrip.step()`` yourself. The options are those of `RoundTrip`, and so are the learning
-    rates: with AdamW try 0.005 first. Lightning clips gradients after this callback, so that the
-    limit applies to the round trip's direction.
-    """
-
-    def __init__(self, **options: Any):
-        self.options = options
-        self.round_trip: RoundTrip | None = None
-        self._saved: dict[str, Any] | None = None
-
-    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        _check_automatic(trainer, pl_module, "RoundTripCallback", "RoundTrip")
-        self.round_trip = RoundTrip(pl_module, **self.options)
-        if self._saved is not None:
-            self.round_trip.load_state_dict(self._saved)
-            self._saved = None
-
-    def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        assert self.round_trip is not None
-        self.round_trip.step()
-
-    def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        if self.round_trip is not None:
-            self.round_trip.remove()
-            self.round_trip = None
-
-    def state_dict(self) -> dict[str, Any]:
-        return self.round_trip.state_dict() if self.round_trip is not None else {}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self._saved = state_dict or None
 
 
 class TeleportCallback(Callback):

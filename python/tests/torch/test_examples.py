@@ -57,7 +57,8 @@ def test_round_trips_of_the_gpt_beat_tuned_adamw() -> None:
     plain = [gpt.main(method="plain", rate=rate) for rate in rates]
     trips = [gpt.main(method="round-trip", rate=rate) for rate in rates]
     assert min(plain) not in (plain[0], plain[-1])  # the best rate is inside of the grid
-    assert min(trips) < 0.85 * min(plain)
+    assert all(a < b for a, b in zip(trips, plain, strict=True))
+    assert min(trips) < 0.75 * min(plain)
 
 
 def test_lora_beats_tuned_sgd_tenfold() -> None:
@@ -70,9 +71,8 @@ def test_lora_beats_tuned_sgd_tenfold() -> None:
 @pytest.mark.parametrize("name", ["mlp", "resnet", "gpt", "lora"])
 def test_symport_takes_at_most_three_lines_of_a_method(name: str) -> None:
     lines = [x for x in (FOLDER / f"{name}.py").read_text().splitlines() if "# >>>" in x]
-    teleports = [x for x in lines if "round_trip" not in x]
-    round_trips = [x for x in lines if "round_trip" in x]
-    assert len(teleports) == 3 and len(round_trips) in (0, 2)
+    round_trips = [x for x in lines if "RoundTrip" in x]
+    assert len(lines) - len(round_trips) == 3 and len(round_trips) in (0, 1)
 
 
 def test_the_code_of_the_tutorial_runs(capsys, monkeypatch, tmp_path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Training scripts with the structure of well-known ones: what a few lines of Symport do to their
-loss curves, and that the scripts are what they were without these lines."""
+"""Training scripts with the structure of well-known ones: what one line of Symport does to their
+loss curves, and that the scripts are what they were without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import torch
 
 FOLDER = pathlib.Path(__file__).parents[3] / "examples" / "python" / "loops"
 MARK = "# >>>"
-LINES = {"mnist": 2, "nanogpt": 2, "lora_finetune": 3}  # besides the import
+NAMES = ("mnist", "nanogpt", "lora_finetune")
 
 
 def script(name: str, plain: bool) -> types.ModuleType:
@@ -42,35 +42,41 @@ def curve(name: str, plain: bool, rate: float) -> list:
     return script(name, plain).main([flag, str(rate)])
 
 
-@pytest.mark.parametrize("name", list(LINES))
-def test_symport_takes_a_few_lines(name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_symport_takes_one_line(name: str) -> None:
     text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    marked = [x for x in text.splitlines() if x.rstrip().endswith(MARK)]
+    marked = [line.strip() for line in text.splitlines() if line.rstrip().endswith(MARK)]
     assert marked[0] == f"import symport.torch as st  {MARK}"
-    assert len(marked) - 1 == LINES[name] <= 3
+    assert len(marked) == 2 and marked[1].startswith("optimizer = st.RoundTrip(model, optimizer")
 
 
 def test_mnist() -> None:
-    """At the script's own rate, against the best of three rates without the lines."""
-    plain = [curve("mnist", True, rate)[-1][1] for rate in (0.1, 0.2, 0.5)]
+    """At the same rates, and at the best of each."""
+    rates = (0.1, 0.2, 0.5)
+    plain = [curve("mnist", True, rate)[-1][1] for rate in rates]
+    trips = [curve("mnist", False, rate)[-1][1] for rate in rates]
+    assert all(a < b for a, b in zip(trips, plain, strict=True))
     assert min(plain) == plain[1]  # inside of the grid
-    _, loss, accuracy = curve("mnist", False, 0.1)[-1]
-    assert loss < 0.75 * min(plain) and accuracy > 0.7
+    assert min(trips) < 0.5 * min(plain)
 
 
 def test_nanogpt() -> None:
-    plain = [curve("nanogpt", True, rate)[-1] for rate in (2e-3, 5e-3, 2e-2)]
+    rates = (2e-3, 5e-3, 2e-2)
+    plain = [curve("nanogpt", True, rate)[-1] for rate in rates]
+    trips = [curve("nanogpt", False, rate)[-1] for rate in rates]
+    assert all(a < b for a, b in zip(trips, plain, strict=True))
     assert min(plain) == plain[1]
-    assert curve("nanogpt", False, 2e-2)[-1] < min(plain) - 0.1
+    assert min(trips) < min(plain) - 0.1
 
 
 def test_lora() -> None:
-    """At any rate, where the plain loop needs a large one; and lower than the best of its rates."""
+    """At any rate, where the plain loop needs a large one. At its best rate, which is near those
+    that diverge, the plain loop is as good."""
     slow = curve("lora_finetune", True, 0.1)
     assert slow[-1] > 0.5 * slow[0]
     for rate in (0.1, 2.0):
         found = curve("lora_finetune", False, rate)
-        assert found[-1] < 3e-3 * found[0]
+        assert found[-1] < 0.1 * found[0]
     plain = [curve("lora_finetune", True, rate)[-1] for rate in (5.0, 10.0)]
     assert not math.isfinite(curve("lora_finetune", True, 20.0)[-1])  # the grid goes far enough
-    assert found[-1] < min(plain) / 3
+    assert found[-1] < 2 * min(plain)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Callbacks of Hugging Face's Trainer and of Lightning take the steps of a plain loop, and the
-models of transformers and peft have the symmetries that they should."""
+"""Hugging Face's Trainer and Lightning take the steps of a plain loop, with round trips and with
+callbacks that teleport, and the models of transformers and peft have the symmetries that they
+should."""
 
 from __future__ import annotations
 
@@ -31,20 +32,28 @@ def data() -> tuple[torch.Tensor, torch.Tensor]:
     return x, torch.randint(0, 3, (8,), generator=generator)
 
 
-def plain_loop(model: nn.Module, between) -> list[torch.Tensor]:
-    """`between` makes what stands between backward() and step(), of the optimizer."""
-    optimizer = torch.optim.SGD(model.parameters(), 0.1)
-    helper = between(optimizer)
+def sgd(model: nn.Module) -> torch.optim.Optimizer:
+    return torch.optim.SGD(model.parameters(), 0.1)
+
+
+def round_trips(model: nn.Module) -> torch.optim.Optimizer:
+    return RoundTrip(model, torch.optim.AdamW(model.parameters(), 0.01), power=0.5, refresh=2)
+
+
+def plain_loop(model: nn.Module, optimizer, teleporter=None) -> list[torch.Tensor]:
     for _ in range(STEPS):
         optimizer.zero_grad()
         model(*data())["loss"].backward()
-        helper.step()
+        if teleporter is not None:
+            teleporter.step()
         optimizer.step()
     return list(model.parameters())
 
 
-def assert_same(found: nn.Module, model: nn.Module, between) -> None:
-    for a, b in zip(found.parameters(), plain_loop(model, between), strict=True):
+def assert_same(found: nn.Module, model: nn.Module, optimizer, teleporter=None) -> None:
+    for a, b in zip(
+        found.parameters(), plain_loop(model, optimizer, teleporter), strict=True
+    ):
         assert torch.allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
@@ -61,10 +70,9 @@ def symmetries_of(model: nn.Module) -> st.Symmetries:
     return st.find_symmetries(model, data())
 
 
-def hugging_face(model: nn.Module, callback, folder) -> None:
+def hugging_face(model: nn.Module, optimizer, folder, callbacks=(), resume=None) -> None:
     transformers = optional("transformers")
     x, labels = data()
-    optimizer = torch.optim.SGD(model.parameters(), 0.1)
     arguments = transformers.TrainingArguments(
         str(folder),
         max_steps=STEPS,
@@ -83,11 +91,11 @@ def hugging_face(model: nn.Module, callback, folder) -> None:
         arguments,
         train_dataset=[{"x": a, "labels": b} for a, b in zip(x, labels, strict=True)],
         optimizers=(optimizer, constant),
-        callbacks=[callback],
-    ).train()
+        callbacks=list(callbacks),
+    ).train(resume_from_checkpoint=resume)
 
 
-def lightning_fit(model: nn.Module, callback, folder) -> None:
+def lightning_fit(model: nn.Module, optimizer, folder, callbacks=()) -> None:
     lightning = optional("lightning")
 
     class Module(lightning.LightningModule):
@@ -99,13 +107,13 @@ def lightning_fit(model: nn.Module, callback, folder) -> None:
             return self.model(*batch)["loss"]
 
         def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), 0.1)
+            return optimizer
 
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*data()), batch_size=8)
     trainer = lightning.Trainer(
         max_epochs=STEPS,
         accelerator="cpu",
-        callbacks=[callback],
+        callbacks=list(callbacks),
         logger=False,
         enable_checkpointing=False,
         enable_progress_bar=False,
@@ -117,23 +125,20 @@ def lightning_fit(model: nn.Module, callback, folder) -> None:
 
 def test_round_trips_in_hugging_face_trainer(tmp_path):
     optional("transformers")
-    from symport.torch.hugging_face import RoundTripCallback
-
     model = Model()
-    hugging_face(model, RoundTripCallback(), tmp_path)
-    assert_same(model, (plain := Model()), lambda _: RoundTrip(plain))
-    assert (tmp_path / "checkpoint-2" / "round_trip.pt").exists()
-    assert not any(m._forward_hooks for m in model.modules())
+    hugging_face(model, round_trips(model), tmp_path)
+    assert_same(model, (plain := Model()), round_trips(plain))
+    resumed = Model()
+    hugging_face(resumed, round_trips(resumed), tmp_path, resume=str(tmp_path / "checkpoint-2"))
+    for a, b in zip(resumed.parameters(), model.parameters(), strict=True):
+        assert torch.equal(a, b)
 
 
 def test_round_trips_in_lightning(tmp_path):
     optional("lightning")
-    from symport.torch.lightning import RoundTripCallback
-
     model = Model()
-    lightning_fit(model, RoundTripCallback(), tmp_path)
-    assert_same(model, (plain := Model()), lambda _: RoundTrip(plain))
-    assert not any(m._forward_hooks for m in model.modules())
+    lightning_fit(model, round_trips(model), tmp_path)
+    assert_same(model, (plain := Model()), round_trips(plain))
 
 
 def test_teleports_in_hugging_face_trainer(tmp_path):
@@ -142,9 +147,11 @@ def test_teleports_in_hugging_face_trainer(tmp_path):
 
     model = unbalanced()
     callback = TeleportCallback(symmetries_of(model), {0, 2})
-    hugging_face(model, callback, tmp_path)
+    hugging_face(model, sgd(model), tmp_path, [callback])
     plain = unbalanced()
-    assert_same(model, plain, lambda o: st.Teleporter(symmetries_of(plain), o, {0, 2}))
+    optimizer = sgd(plain)
+    teleporter = st.Teleporter(symmetries_of(plain), optimizer, {0, 2})
+    assert_same(model, plain, optimizer, teleporter)
     certificates = callback.teleporter.certificates
     assert [c.step for c in certificates] == [0, 2] and certificates[0].accepted
     assert (tmp_path / "checkpoint-4" / "teleporter.pt").exists()
@@ -156,9 +163,11 @@ def test_teleports_in_lightning(tmp_path):
 
     model = unbalanced()
     callback = TeleportCallback(symmetries_of(model), {0, 2})
-    lightning_fit(model, callback, tmp_path)
+    lightning_fit(model, sgd(model), tmp_path, [callback])
     plain = unbalanced()
-    assert_same(model, plain, lambda o: st.Teleporter(symmetries_of(plain), o, {0, 2}))
+    optimizer = sgd(plain)
+    teleporter = st.Teleporter(symmetries_of(plain), optimizer, {0, 2})
+    assert_same(model, plain, optimizer, teleporter)
     certificates = callback.teleporter.certificates
     assert [c.step for c in certificates] == [0, 2] and certificates[0].accepted
 
@@ -234,8 +243,13 @@ def test_symmetries_of_peft():
 def test_lora_of_peft():
     peft = optional("peft")
     model = peft.get_peft_model(Model(), peft.LoraConfig(r=2, target_modules=["0", "2"]))
-    trip = RoundTrip(model)
-    assert len(trip._pairs) == 2
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    optimizer = RoundTrip(model, torch.optim.SGD(trainable, 0.3, momentum=0.9), length="metric")
     model(*data())["loss"].backward()
-    trip.step()
-    assert repr(trip).count("pair of rank 2") == 2
+    optimizer.step()
+    assert sorted(name.split(".lora_")[1] for name in optimizer.stepped) == [
+        "A.default.weight",
+        "A.default.weight",
+        "B.default.weight",
+        "B.default.weight",
+    ]

@@ -4,7 +4,8 @@
 deep: a linear network 32-32-32-32 learns a matrix of condition 100 from inputs of condition 100.
 lora: a frozen network 64-64-64 and the same with a shift of rank 4 and condition 100 in each layer,
 learnt by LoRA pairs. Three seeds; of each method the rate whose worst seed ends lowest. Full
-batches allow for less damping than mini-batches: 0.001.
+batches allow for less damping than mini-batches: 0.001. In the metric gauge gradient descent steps
+by G (A + lambda I)^-1, the others keep the length of their steps; white is power 0.5.
 """
 
 from __future__ import annotations
@@ -24,27 +25,22 @@ from methods import METHODS, climb
 from torch import nn
 from torch.nn import functional as F
 
-from symport.torch import RoundTrip
+from symport.torch.round_trip import RoundTrip
 
 STEPS = {"deep": 300, "lora": 300}
 SEEDS = (1, 2, 3)
-RATES = {  # where the search for the best rate begins
-    "deep": {
-        "sgd": 0.2,
-        "momentum": 0.05,
-        "adamw, one rate": 0.05,
-        "round trip + sgd": 0.3,
-        "round trip + momentum": 0.01,
-        "round trip + adamw": 0.01,
-    },
-    "lora": {
-        "sgd": 1.0,
-        "momentum": 0.5,
-        "adamw, one rate": 0.05,
-        "round trip + sgd": 0.5,
-        "round trip + momentum": 0.5,
-        "round trip + adamw": 0.02,
-    },
+FULL = {"damping": 1e-3, "rows": None}
+METRIC, WHITE = {"length": "metric", **FULL}, {"power": 0.5, **FULL}
+
+#: Method -> optimizer, gauge, and where the search for the best rate begins on deep and on lora.
+ROWS: dict[str, tuple[str, dict | None, dict[str, float]]] = {
+    "sgd": ("sgd", None, {"deep": 0.2, "lora": 1.0}),
+    "momentum": ("momentum", None, {"deep": 0.05, "lora": 0.5}),
+    "adamw": ("adamw, one rate", None, {"deep": 0.05, "lora": 0.05}),
+    "sgd in the metric gauge": ("sgd", METRIC, {"deep": 0.3, "lora": 0.5}),
+    "momentum in the metric gauge": ("momentum", METRIC, {"deep": 0.01, "lora": 0.5}),
+    "adamw in the gauge": ("adamw, one rate", FULL, {"deep": 0.05, "lora": 0.05}),
+    "adamw in the white gauge": ("adamw, one rate", WHITE, {"deep": 0.05, "lora": 0.05}),
 }
 
 
@@ -86,11 +82,11 @@ def losses(task: str, method: str, rate: float, seed: int, steps: int) -> tuple[
     """The loss before each step and after the last one, relative to the first; CPU seconds."""
     model, x, y = problem(task, seed)
     parameters = [p for p in model.parameters() if p.requires_grad]
-    setting = {"momentum": 0.9, "beta2": 0.999, "decay": 0.01, "rate": rate}
-    if method.endswith("sgd"):
-        setting["momentum"] = 0.0
-    (optimizer,) = METHODS[method].make(parameters, [], setting)
-    trip = None if METHODS[method].round_trip is None else RoundTrip(model, 1e-3, rows=None)
+    name, gauge, _ = ROWS[method]
+    setting = {**METHODS[name].start, "rate": rate}
+    (optimizer,) = METHODS[name].make(parameters, [], setting)
+    if gauge is not None:
+        optimizer = RoundTrip(model, optimizer, **gauge)
     found, start = [], time.process_time()
     for _ in range(steps):
         optimizer.zero_grad()
@@ -99,8 +95,6 @@ def losses(task: str, method: str, rate: float, seed: int, steps: int) -> tuple[
         if not math.isfinite(found[-1]) or found[-1] > 1e3 * found[0]:
             return [math.inf], time.process_time() - start
         loss.backward()
-        if trip is not None:
-            trip.step()
         optimizer.step()
     seconds = time.process_time() - start
     found.append(((model(x) - y).square().sum(1).mean() / 2).item())
@@ -111,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
     parser.add_argument("--tasks", nargs="+", default=list(STEPS), choices=list(STEPS))
-    parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", default=list(ROWS), choices=list(ROWS))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     with arguments.out.open("w", newline="") as file:
@@ -120,10 +114,8 @@ def main() -> None:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("task", "method", "rate", "seed", "cpu_seconds", "step", "relative_loss"))
         for task in arguments.tasks:
-            for method, start in RATES[task].items():
-                if method not in arguments.methods:
-                    continue
-                best = {}
+            for method in arguments.methods:
+                start, best = ROWS[method][2][task], {}
 
                 def worst(rate: float, task: str = task, method: str = method, best=best) -> float:
                     best[rate] = [losses(task, method, rate, s, STEPS[task]) for s in SEEDS]
@@ -137,7 +129,7 @@ def main() -> None:
                         table.writerow(row)
                 file.flush()
                 scores = {r: f"{max(found[-1] for found, _ in best[r]):.2g}" for r in sorted(best)}
-                print(f"{task} {method:22} worst seed by rate: {scores}", flush=True)
+                print(f"{task} {method:28} worst seed by rate: {scores}", flush=True)
 
 
 if __name__ == "__main__":

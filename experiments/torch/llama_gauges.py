@@ -6,7 +6,7 @@ Python's own library: 300 steps of 16 sequences of 64, warm-up and cosine, no we
 rank 8 on all linear layers of the blocks of a Llama that was trained for 400 steps on the library,
 200 steps on the text of `help()`. Each from the usual initial gauge, and from the same function
 after a random element of its symmetries ("scrambled"): AdamW alone, balanced once before the first
-step, a Teleporter that balances every 20 steps, and round trips.
+step, a Teleporter that balances every 20 steps, and AdamW in the gauge (RoundTrip).
 
 Rates are chosen on seed 0 for each method and gauge, and judged on three others.
 """
@@ -33,12 +33,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import symport.torch as st
+from symport.torch.round_trip import RoundTrip
 
 WIDTH, HEADS, PAIRS, HIDDEN, CONTEXT, SEQUENCES = 64, 4, 2, 128, 64, 16
 STEPS = {"llama": 300, "lora": 200}
 EVERY, SCRAMBLE = 20, 0.5
 RATES = {"llama": 5e-3, "lora": 1e-2}  # where the search for the best rate begins
-METHODS = ("adamw", "balanced once", "teleporter", "round trip + adam")
+METHODS = ("adamw", "balanced once", "teleporter", "adamw in the gauge")
 GAUGES = ("usual", "scrambled")
 
 
@@ -186,8 +187,8 @@ def run(task: str, gauge: str, method: str, rate: float, seed: int) -> dict[str,
             between = st.Teleporter(symmetries, optimizer, f"every:{EVERY}")
         else:
             st.balance(model, symmetries=symmetries, optimizer=optimizer)
-    elif method == "round trip + adam":
-        between = st.RoundTrip(model)
+    elif method == "adamw in the gauge":
+        optimizer = RoundTrip(model, optimizer)
     search = time.process_time()
     train(model, learned, optimizer, seed, STEPS[task], between)
     seconds = time.process_time() - search

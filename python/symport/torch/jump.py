@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from . import closed_forms, usable
 from .action import condition, is_power_of_two
@@ -20,11 +20,13 @@ from .certificate import NOTHING_TO_DO, Certificate, GroupMove
 from .destinations import ALREADY, Search
 from .loss import Loss
 from .movables import Elements, Movables
+from .optimizers import OptimizerOrSeveral
 from .options import Options
 from .snapshot import Snapshot
 from .squares import squares_of
 from .symmetries import Symmetries
 from .transport import Refused
+from .usable import DIFFERENT_DECAYS
 
 
 class NothingToDo(Refused):
@@ -32,19 +34,25 @@ class NothingToDo(Refused):
 
 
 class Jump:
-    """Teleports of one model with one optimizer."""
+    """Teleports of one model with its optimizers."""
 
     def __init__(
         self,
         symmetries: Symmetries,
-        optimizer: Optimizer | None,
+        optimizer: OptimizerOrSeveral | None,
         options: Options,
         agreement: Agreement,
         model: nn.Module | None = None,
     ) -> None:
         self.options = options
         self.movables = Movables(symmetries, optimizer, model)
+        if options.objective == "decrease" and self.movables.round_trip is not None:
+            raise ValueError(
+                "objective='decrease' takes steps on trial, and those of a RoundTrip cannot be"
+                " taken back: choose another objective, such as 'balance'"
+            )
         self._agreement = agreement
+        self._warned = False
 
     def run(self, closure: Callable[[], Any] | None, gradient: str, turn: int = 0) -> Certificate:
         """`gradient`: which one to use: "closure", "standing" (what is in `.grad`), or "none".
@@ -92,6 +100,7 @@ class Jump:
                 g.powers_of_two for g in certificate.groups if g.moved
             )
             self._judge(certificate, loss, undo, elements)
+            self.movables.settle(elements)
             certificate.accepted = True
             certificate.state = self.movables.state_notes(elements)
             if not certificate.reason:
@@ -115,7 +124,20 @@ class Jump:
         certificate.evaluations = 0 if loss is None else loss.evaluations
         certificate.scope = _scope(certificate, self.movables.symmetries)
         certificate.seconds = time.perf_counter() - begin
+        self._warn_of_decays(certificate)
         return certificate
+
+    def _warn_of_decays(self, certificate: Certificate) -> None:
+        """Once, where groups of parameters with and without weight decay leave nothing to move."""
+        if certificate.accepted or self._warned or DIFFERENT_DECAYS not in certificate.reason:
+            return
+        self._warned = True
+        count = sum(DIFFERENT_DECAYS in g.reason for g in certificate.groups)
+        warnings.warn(
+            f"the teleport moved nothing, as {count} of {len(certificate.groups)} groups of the"
+            f" symmetries hold parameters that {DIFFERENT_DECAYS}; across_decay=True moves them",
+            stacklevel=4,
+        )
 
     def _tries(self, loss: Loss | None) -> bool:
         """Whether the optimizer takes steps on trial."""

@@ -8,14 +8,21 @@ from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from .action import move_slot
+from .optimizers import OptimizerOrSeveral, check_optimizer, members, together
+from .round_trip.optimizer import RoundTrip
 from .slots import Representation, Slot, check_slot, transformed
 from .snapshot import Snapshot
 from .structure import wrong_mode
 from .symmetries import Group, Symmetries, unwrap
-from .transport import Refused, StateEntry, mixes_weights_into_gradients, state_entries
+from .transport import (
+    LINEAR_KINDS,
+    Refused,
+    StateEntry,
+    mixes_weights_into_gradients,
+    state_entries,
+)
 
 #: One tensor per group; None for a group that stays.
 Elements = list[Tensor | None]
@@ -23,20 +30,18 @@ Elements = list[Tensor | None]
 HALF = (torch.float16, torch.bfloat16)
 
 
-def check_optimizer(optimizer: Optimizer) -> None:
-    if not isinstance(optimizer, Optimizer):
-        shown = repr(optimizer) if isinstance(optimizer, str) else type(optimizer).__name__
-        raise TypeError(
-            f"optimizer: {shown}; expected the torch.optim.Optimizer that trains the model, whose"
-            " state moves along, such as torch.optim.Adam(model.parameters())"
-        )
-
-
 class Movables:
-    """The tensors of one model and one optimizer, by the names that the slots use."""
+    """The tensors of one model and its optimizers, by the names that the slots use.
+
+    optimizer: for trial steps; one, several as one, a RoundTrip, or None.
+    optimizers: those that keep the state.
+    """
 
     def __init__(
-        self, symmetries: Symmetries, optimizer: Optimizer | None, model: nn.Module | None = None
+        self,
+        symmetries: Symmetries,
+        optimizer: OptimizerOrSeveral | None,
+        model: nn.Module | None = None,
     ) -> None:
         if not isinstance(symmetries, Symmetries):
             raise TypeError(
@@ -52,7 +57,9 @@ class Movables:
             )
         self.symmetries = symmetries
         self.groups: Sequence[Group] = symmetries.groups
-        self.optimizer = optimizer
+        self.optimizers = members(optimizer)
+        self.optimizer = together(optimizer)
+        self.round_trip = self.optimizer if isinstance(self.optimizer, RoundTrip) else None
         self.tensors = _named_tensors(self.model)
         self.slots: dict[str, list[tuple[int, Slot]]] = {}
         for i, group in enumerate(self.groups):
@@ -139,7 +146,7 @@ class Movables:
         if shared:
             raise Refused(shared)
         self.symmetries.check_model(self.model)
-        self._entries = [] if self.optimizer is None else state_entries(self.optimizer, self.names)
+        self._entries = [e for o in self.optimizers for e in state_entries(o, self.names)]
 
     def gradients(self) -> dict[str, Tensor] | None:
         """`.grad` by name; None if there is none at all."""
@@ -152,7 +159,8 @@ class Movables:
     def snapshot(self, *, everything: bool) -> Snapshot:
         """Of all tensors (before trial steps), or of those that the groups touch."""
         tensors = [t for n, t in self.tensors.items() if everything or n in self.slots]
-        tensors += [e.tensor for e in self._entries if everything or e.name in self.slots]
+        if self.round_trip is None:
+            tensors += [e.tensor for e in self._entries if everything or e.name in self.slots]
         for copy in self._copies:
             tensors += [t for n, t in copy.items() if n in self.slots]
         unique = list({id(t): t for t in tensors}.values())
@@ -160,18 +168,36 @@ class Movables:
         return Snapshot(unique, parameters)
 
     def move(self, elements: Elements) -> None:
+        """Moves everything but the state within a RoundTrip, which `settle` moves."""
         by = self._representations(elements)
         for name in self.slots:
             tensor = self.tensors[name]
             self._move(name, tensor, "point", by)
             if tensor.grad is not None:
                 self._move(name, tensor.grad, "cotangent", by)
-        for entry in self._entries:
-            self._move(entry.name, entry.tensor, entry.kind, by)
+        if self.round_trip is None:
+            self._move_state(by)
         for copy in self._copies:
             for name in self.slots:
                 if name in copy:
                     self._move(name, copy[name], "point", by)
+
+    def settle(self, elements: Elements) -> None:
+        """The last part of a move that will not be taken back: the state within a RoundTrip leaves
+        the gauges, which are made of inputs that layers are given no longer, and moves."""
+        if self.round_trip is None:
+            return
+        by = self._representations(elements)
+        self.round_trip.home()
+        self._move_state(by)
+        for m in self.round_trip._matrices():
+            buffer = self.round_trip._decays[m.name].buffer  # decayed weights, never in a gauge
+            if buffer is not None and m.parameter in self.names:
+                self._move(self.names[m.parameter], buffer, "point", by)
+
+    def _move_state(self, by: Sequence[Representation | None]) -> None:
+        for entry in self._entries:
+            self._move(entry.name, entry.tensor, entry.kind, by)
 
     def moved_gradients(
         self, gradients: Mapping[str, Tensor], elements: Elements
@@ -213,16 +239,22 @@ class Movables:
             if e is not None and g.kind in ("gl", "orthogonal")
             for s in g.slots
         }
+        mixing = [o for o in self.optimizers if mixes_weights_into_gradients(o)]
+        mixed = {p for o in mixing for g in o.param_groups for p in g["params"]}
+        in_gauge = {} if self.round_trip is None else self.round_trip.stepped
         notes: dict[str, str] = {}
         for entry in self._entries:
             if entry.name not in self.slots:
                 continue
+            linear = entry.kind in LINEAR_KINDS
             how = "exact"
             if entry.name in dense and entry.kind == "normalised":
                 how = "kept"
-            elif entry.name in dense and entry.kind not in ("point", "tangent", "cotangent"):
+            elif entry.name in dense and not linear:
                 how = "approximate: entries that a matrix mixes are taken as uncorrelated"
-            elif mixes_weights_into_gradients(self.optimizer):
+            elif entry.name in in_gauge and not linear:
+                how = "approximate: does not follow the gauges of the RoundTrip"
+            elif self.tensors[entry.name] in mixed:
                 how = "approximate: weight decay adds weights to the gradients"
             if notes.get(entry.key, "exact") == "exact":
                 notes[entry.key] = how

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from .agreement import Agreement
 from .certificate import Certificate
 from .find import find_symmetries
 from .jump import Jump
 from .loss import Loss
-from .movables import check_optimizer
+from .optimizers import OptimizerOrSeveral, check_optimizer
 from .options import OptionArguments, Options
 from .symmetries import Symmetries, unwrap
 
@@ -26,7 +25,7 @@ def teleport(
     model: nn.Module,
     closure: Callable[[], Any],
     *,
-    optimizer: Optimizer | None = None,
+    optimizer: OptimizerOrSeveral | None = None,
     symmetries: Symmetries | None = None,
     turn: int = 0,
     also: Iterable[nn.Module | Mapping[str, Tensor]] = (),
@@ -42,6 +41,7 @@ def teleport(
     closure: returns the loss of the same data at every call; it may call `backward` or not. Random
         numbers of torch, NumPy and Python (dropout) are the same at every call. It is called twice
         before anything moves, and a ValueError is raised if the two losses differ.
+    optimizer: the one that trains the model, a list of all that do, or a RoundTrip.
     symmetries: from `find_symmetries`, which is called with the inputs of the closure if this is
         None.
     objective: "balance", the smallest |w|^2 (needs no gradient);
@@ -62,14 +62,14 @@ def teleport(
     if chosen.objective == "decrease" and optimizer is None:
         raise ValueError("objective='decrease' takes steps of the optimizer: pass optimizer=...")
     if symmetries is None:
-        symmetries = _find(model, closure, optimizer)
+        symmetries = _find(model, closure)
     jump = Jump(symmetries, optimizer, chosen, Agreement(process_group), model)
     for other in also:
         jump.movables.also(other)
     return jump.run(closure, "closure", turn)
 
 
-def _find(model: nn.Module, closure: Callable[[], Any], optimizer: Optimizer | None) -> Symmetries:
+def _find(model: nn.Module, closure: Callable[[], Any]) -> Symmetries:
     """The symmetries, with the inputs that the closure gives to the model."""
     inner = unwrap(model)
     seen: list[Any] = []
@@ -89,4 +89,4 @@ def _find(model: nn.Module, closure: Callable[[], Any], optimizer: Optimizer | N
         handle.remove()
     if not seen:
         raise ValueError("closure: it does not call the model")
-    return find_symmetries(inner, seen[0], optimizer=optimizer)
+    return find_symmetries(inner, seen[0])

@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from .agreement import Agreement
 from .certificate import Certificate
 from .jump import Jump
-from .movables import check_optimizer
+from .optimizers import OptimizerOrSeveral, check_optimizer, given
 from .options import OptionArguments, Options
 from .schedule import Schedule, due_at
 from .symmetries import Symmetries
@@ -40,6 +39,8 @@ class Teleporter:
     without one the invariance rests on the proof of the groups and on their Noether residual in the
     gradient of the step. `objective="decrease"` needs a closure.
 
+    optimizer: the one that trains the model, a list of all that do, such as `[muon, adamw]`, or a
+        RoundTrip, whose gauges begin anew after a teleport.
     schedule: an integer k (steps k, 2k, ...; 1 is every step, from the first on), a set of steps,
         a function of the step, or a text as on the command line: "5", "0/10/20", "0..40:10",
         "every:100" (steps 0, 100, ...), "every:100+99"; steps count the calls of `step` from 0.
@@ -50,7 +51,7 @@ class Teleporter:
     def __init__(
         self,
         symmetries: Symmetries,
-        optimizer: Optimizer,
+        optimizer: OptimizerOrSeveral,
         schedule: Schedule = 100,
         *,
         closure: Callable[[], Any] | None = None,
@@ -61,7 +62,7 @@ class Teleporter:
         check_optimizer(optimizer)
         chosen = Options.of(options)
         self.certificates: list[Certificate] = []
-        self._optimizer = optimizer
+        self._optimizers = given(optimizer)
         self._due = due_at(schedule)
         self._schedule = getattr(schedule, "__name__", None) or repr(schedule)
         self._warned = False
@@ -130,7 +131,7 @@ class Teleporter:
             )
 
     def _unscale(self) -> None:
-        if self._scaler.is_enabled():
-            stage = self._scaler._per_optimizer_states[id(self._optimizer)]["stage"]
+        for optimizer in self._optimizers if self._scaler.is_enabled() else ():
+            stage = self._scaler._per_optimizer_states[id(optimizer)]["stage"]
             if stage.name == "READY":
-                self._scaler.unscale_(self._optimizer)
+                self._scaler.unscale_(optimizer)

@@ -24,15 +24,17 @@ RESIDUAL_LIMITS = {
 }
 
 NOT_OF_THIS_LOSS = "not a symmetry of this loss"
+DIFFERENT_DECAYS = "have different weight decays"
 
 
 def optimizer_groups(movables: Movables) -> dict[str, dict[str, Any]] | None:
-    """The optimizer's parameter group of every parameter; None without an optimizer."""
-    if movables.optimizer is None:
+    """The optimizers' parameter group of every parameter; None without an optimizer."""
+    if not movables.optimizers:
         return None
     return {
         movables.names[p]: g
-        for g in movables.optimizer.param_groups
+        for optimizer in movables.optimizers
+        for g in optimizer.param_groups
         for p in g["params"]
         if p in movables.names
     }
@@ -93,7 +95,7 @@ def _reason(
             decays.setdefault(float(settings[slot.tensor].get("weight_decay", 0.0)), slot.tensor)
     if len(decays) > 1 and not across_decay:
         names = " and ".join(decays.values())
-        return f"{names} have different weight decays (across_decay=True moves them)"
+        return f"{names} {DIFFERENT_DECAYS} (across_decay=True moves them)"
     return ""
 
 

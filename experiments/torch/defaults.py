@@ -13,12 +13,11 @@ from pathlib import Path
 import fashion_cnn
 import gpt
 import harness
-import mnist_mlp
 import torch
 from methods import METHODS, climb
 from torch import nn
 
-TUNING_SEED, SEEDS = 100, (101, 102)
+TUNING_SEED, SEEDS, BUDGET = 100, (101, 102), 12
 OPTIMIZERS = ("momentum", "adamw", "muon", "soap", "lion")
 POWERS = [(h, r) for h in (0.25, 0.5) for r in (0.0, 0.25, 0.5) if r <= h]
 VARIANTS = (
@@ -36,7 +35,8 @@ class Text:
 
     @staticmethod
     def start(seed, arguments):
-        return gpt.Task(seed, Namespace(**vars(arguments), width=48, layers=2, sequences=16), "*/*.py")
+        size = {"width": 48, "layers": 2, "sequences": 16}
+        return gpt.Task(seed, Namespace(**vars(arguments), **size), "*/*.py")
 
 
 def small_mlp():
@@ -63,6 +63,28 @@ def name_of(options):
     return " ".join(f"{k}={v}".replace(" ", "") for k, v in options.items())
 
 
+def measure(results: harness.Results, name: str, optimizer: str) -> None:
+    task = TASKS[name]
+    common = Namespace(epochs=task.EPOCHS, tuning=True, samples=10000, batch=100)
+
+    def validation(part, options, setting, seed):
+        label = optimizer if options is None else f"{optimizer} {name_of(options)}"
+        method = replace(METHODS[optimizer], gauge=options)
+
+        def run():
+            return harness.run(task, label, method, setting, seed, task.EPOCHS, common)
+
+        return results.last(part, label, setting, seed, run)
+
+    def plain(setting):
+        return validation(f"{name} tuning", None, setting, TUNING_SEED)
+
+    best = climb(task.START.get(optimizer) or METHODS[optimizer].start, plain, BUDGET)
+    for options in [None, *VARIANTS]:
+        for seed in SEEDS:
+            validation(name, options, best, seed)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
@@ -71,27 +93,8 @@ def main() -> None:
     torch.set_num_threads(1)
     results = harness.Results(arguments.out, f"python {shlex.join(sys.argv)}")
     for name in arguments.tasks:
-        task = TASKS[name]
-        common = Namespace(epochs=task.EPOCHS, tuning=True, samples=10000, batch=100)
         for optimizer in OPTIMIZERS:
-
-            def measure(part, label, options, setting, seed, task=task, optimizer=optimizer):
-                method = replace(METHODS[optimizer], gauge=options)
-                return results.last(
-                    part, label, setting, seed,
-                    lambda: harness.run(task, label, method, setting, seed, task.EPOCHS, common),
-                )  # fmt: skip
-
-            start = task.START.get(optimizer) or METHODS[optimizer].start
-            best = climb(
-                start,
-                lambda s: measure(f"{name} tuning", optimizer, None, s, TUNING_SEED),
-                12,
-            )
-            for options in [None, *VARIANTS]:
-                label = optimizer if options is None else f"{optimizer} {name_of(options)}"
-                for seed in SEEDS:
-                    measure(name, label, options, best, seed)
+            measure(results, name, optimizer)
 
 
 if __name__ == "__main__":

@@ -147,9 +147,7 @@ def main(task: Any, add_arguments: Any = None) -> None:
             method,
             setting,
             seed,
-            lambda: run(
-                task, method, METHODS[method], setting, seed, arguments.epochs, arguments
-            ),
+            lambda: run(task, method, METHODS[method], setting, seed, arguments.epochs, arguments),
         )
 
     def best(method: str) -> Setting:

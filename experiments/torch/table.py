@@ -4,10 +4,17 @@
 
     python experiments/torch/table.py PAGE [--check]
 
-A table stands between the lines `<!-- table FILE BASELINE -->` and `<!-- end -->`: one row for each
-method with its setting, means over the seeds with their standard errors, and the mean paired
-difference of the validation loss to the baseline's. With --check nothing is written, and the exit
-status is 1 if the page shows anything else than the files do.
+A table stands between a line that names it and the line `<!-- end -->`:
+
+    <!-- table FILE -->       one row for each method: its setting, means over the seeds with their
+                              standard errors, and for methods in the gauge the mean paired
+                              difference of the validation loss to the plain optimizer's
+    <!-- worth SHORT LONG --> how many steps without a gauge a step in it is worth: the losses of
+                              plain runs are interpolated in the logarithm of the steps
+    <!-- defaults FILE -->    the mean differences to plain runs of each gauge that was tried
+
+With --check nothing is written, and the exit status is 1 if the page shows anything else than the
+files do.
 """
 
 from __future__ import annotations
@@ -20,19 +27,29 @@ import statistics
 import sys
 from pathlib import Path
 
+from methods import IN_GAUGE
+
 RESULTS = Path(__file__).parent / "results"
+Runs = dict[str, dict[str, dict[str, str]]]  # method -> seed -> the last row of the run
 
 
-def judged(file: Path) -> tuple[dict[str, dict[str, list[dict]]], dict[str, int]]:
-    """method -> seed -> its rows, one an epoch; method -> how many settings were tried."""
-    runs: dict[str, dict[str, list[dict]]] = {}
+def read(name: str) -> list[dict[str, str]]:
+    with (RESULTS / name).open() as lines:
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def judged(name: str) -> tuple[Runs, dict[str, int]]:
+    """The last rows of the runs that judge, and how many settings were tried for each method."""
+    runs: Runs = {}
     tried: dict[str, set[str]] = {}
-    with file.open() as lines:
-        for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-            if row["part"] == "judging":
-                runs.setdefault(row["method"], {}).setdefault(row["seed"], []).append(row)
-            elif row["part"] == "tuning":
-                tried.setdefault(row["method"], set()).add(row["setting"])
+    for row in read(name):
+        method = row["method"]
+        if row["part"] == "tuning":
+            tried.setdefault(method, set()).add(row["setting"])
+            continue
+        if row["part"] == "same setting":
+            method += f", setting of {method.removesuffix(IN_GAUGE)}"
+        runs.setdefault(method, {})[row["seed"]] = row
     return runs, {method: len(settings) for method, settings in tried.items()}
 
 
@@ -44,35 +61,40 @@ def spread(values: list[float]) -> tuple[float, float]:
     return statistics.mean(values), error
 
 
-def table(name: str, baseline: str) -> str:
-    runs, tried = judged(RESULTS / name)
-    last = {m: {seed: rows[-1] for seed, rows in seeds.items()} for m, seeds in runs.items()}
-    images = any(float(r["accuracy"]) > 0.6 for seeds in last.values() for r in seeds.values())
-    head = ["method", "setting", "tried", "validation loss", f"against {baseline}"]
+def differences(runs: Runs, method: str, plain: str) -> list[float]:
+    """Of validation losses, paired by seed."""
+    shared = [seed for seed in runs[method] if seed in runs.get(plain, {})]
+    return [
+        float(runs[method][s]["validation"]) - float(runs[plain][s]["validation"]) for s in shared
+    ]
+
+
+def table(name: str) -> str:
+    runs, tried = judged(name)
+    images = any(float(r["accuracy"]) > 0.6 for seeds in runs.values() for r in seeds.values())
+    head = ["method", "setting", "tried", "validation loss", "against plain"]
     head += (["training loss", "accuracy, %"] if images else []) + ["CPU s"]
-    lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
+    lines = []
 
     def values(method: str, key: str) -> list[float]:
-        return [float(row[key]) for row in last[method].values()]
+        return [float(row[key]) for row in runs[method].values()]
 
-    for method in sorted(last, key=lambda m: spread(values(m, "validation"))[0]):
-        cells = [method, next(iter(last[method].values()))["setting"], str(tried.get(method, 1))]
+    for method in sorted(runs, key=lambda m: spread(values(m, "validation"))[0]):
+        plain = method.split(IN_GAUGE)[0]
+        count = "" if "setting of" in method else str(tried.get(method, 1))
+        cells = [method, next(iter(runs[method].values()))["setting"], count]
         losses = values(method, "validation")
         mean, error = spread(losses)
         if math.isinf(mean):
             diverged = sum(not math.isfinite(v) for v in losses)
             cells.append(f"diverged on {diverged} of {len(losses)}")
-            lines.append("| " + " | ".join(cells + [""] * (len(head) - len(cells))) + " |")
+            lines.append(cells + [""] * (len(head) - len(cells)))
             continue
         cells.append(f"{mean:.4f} ± {error:.4f}")
-        shared = [seed for seed in last[method] if seed in last[baseline]]
-        if method == baseline:
+        pairs = differences(runs, method, plain)
+        if method == plain or not pairs:
             cells.append("")
         else:
-            pairs = [
-                float(last[method][s]["validation"]) - float(last[baseline][s]["validation"])
-                for s in shared
-            ]
             mean, error = spread(pairs)
             wins = sum(p < 0 for p in pairs)
             cells.append(f"{mean:+.4f} ± {error:.4f}; lower on {wins} of {len(pairs)}")
@@ -81,8 +103,62 @@ def table(name: str, baseline: str) -> str:
             accuracy, error = spread([100 * a for a in values(method, "accuracy")])
             cells.append(f"{accuracy:.2f} ± {error:.2f}")
         cells.append(f"{statistics.median(values(method, 'cpu_seconds')):.1f}")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return markdown(head, lines)
+
+
+def worth(short: str, long: str) -> str:
+    before, after = judged(short)[0], judged(long)[0]
+    steps = [max(int(r["epoch"]) for r in read(name)) for name in (short, long)]
+    lines = []
+    for method in after:
+        plain = method.removesuffix(IN_GAUGE)
+        if not method.endswith(IN_GAUGE) or method not in before:
+            continue
+        factors, losses = [], []
+        for seed in before[method]:
+            if any(seed not in runs for runs in (before[plain], after[plain])):
+                continue
+            a, b, g = (
+                float(runs[m][seed]["validation"])
+                for runs, m in ((before, plain), (after, plain), (before, method))
+            )
+            factors.append((steps[1] / steps[0]) ** ((a - g) / (a - b)))
+            losses.append((a, g, b))
+        mean, error = spread(factors)
+        a, g, b = (statistics.mean(column) for column in zip(*losses, strict=True))
+        cells = [plain, f"{a:.4f}", f"{g:.4f}", f"{b:.4f}", f"{mean:.2f} ± {error:.2f}"]
+        lines.append(cells)
+    head = ["optimizer", "plain", "in the gauge", f"plain, {steps[1] / steps[0]:g} times the steps"]
+    return markdown([*head, "a step in the gauge is worth"], lines)
+
+
+def defaults(name: str) -> str:
+    last = {(r["part"], r["method"], r["seed"]): float(r["validation"]) for r in read(name)}
+    parts = [p for p in dict.fromkeys(part for part, _, _ in last) if not p.endswith("tuning")]
+    columns: dict[tuple[str, str], None] = {}
+    cells: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for (part, method, seed), value in last.items():
+        optimizer, _, options = method.partition(" ")
+        if part not in parts or not options:
+            continue
+        columns[part, optimizer] = None
+        row = cells.setdefault(options, {}).setdefault((part, optimizer), [])
+        row.append(value - last[part, optimizer, seed])
+    head = ["gauge", *(f"{part}: {optimizer}" for part, optimizer in columns)]
+    lines = [
+        [options, *(f"{statistics.mean(row[c]):+.3f}" if c in row else "" for c in columns)]
+        for options, row in cells.items()
+    ]
+    return markdown(head, lines)
+
+
+def markdown(head: list[str], lines: list[list[str]]) -> str:
+    rows = [head, ["---"] * len(head), *lines]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
+TABLES = {"table": table, "worth": worth, "defaults": defaults}
 
 
 def main() -> int:
@@ -92,8 +168,8 @@ def main() -> int:
     arguments = parser.parse_args()
     text = arguments.page.read_text(encoding="utf-8")
     written = re.sub(
-        r"(<!-- table (\S+) (.+?) -->\n).*?(?=<!-- end -->)",
-        lambda match: f"{match[1]}{table(match[2], match[3])}\n",
+        r"(<!-- (table|worth|defaults) (.+?) -->\n).*?(?=<!-- end -->)",
+        lambda match: f"{match[1]}{TABLES[match[2]](*match[3].split())}\n",
         text,
         flags=re.DOTALL,
     )

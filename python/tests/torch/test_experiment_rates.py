@@ -50,23 +50,65 @@ def test_neighbours_in_the_series() -> None:
     assert [next_rate(r, False) for r in (0.1, 0.3, 1e-3)] == [0.05, 0.2, 5e-4]
 
 
+HEAD = "part,method,setting,seed,epoch,cpu_seconds,train,validation,accuracy"
+
+
+def write(path: pathlib.Path, rows: list[str]) -> None:
+    path.write_text("# command\n# machine\n" + "\n".join([HEAD, *rows]) + "\n")
+
+
 def test_a_table_pairs_the_seeds(tmp_path, monkeypatch) -> None:
-    rows = ["part,method,setting,seed,epoch,cpu_seconds,train,validation,accuracy"]
-    for seed, plain, other in ((1, 2.0, 1.9), (2, 3.0, 2.8)):
+    rows = ["tuning,plain,rate=3,0,1,5,1,0.1,0.5"]  # does not judge
+    for seed, plain, same, best in ((1, 2.0, 1.9, 1.5), (2, 3.0, 2.8, 2.7)):
         rows.append(f"judging,plain,rate=1,{seed},1,5,1,{plain},0.5")
-        rows.append(f"judging,other,rate=2,{seed},1,6,1,{other},0.5")
-    (tmp_path / "some.csv").write_text("# command\n# machine\n" + "\n".join(rows) + "\n")
+        rows.append(f"same setting,plain in the gauge,rate=1,{seed},1,6,1,{same},0.5")
+        rows.append(f"judging,plain in the gauge,rate=2,{seed},1,6,1,{best},0.5")
+    write(tmp_path / "some.csv", rows)
     monkeypatch.setattr(table, "RESULTS", tmp_path)
-    lines = table.table("some.csv", "plain").splitlines()
-    assert (
-        "| other | rate=2 | 1 | 2.3500 ± 0.4500 | -0.1500 ± 0.0500; lower on 2 of 2 | 6.0 |"
-        in lines
-    )
+    assert table.table("some.csv").splitlines()[2:] == [
+        "| plain in the gauge | rate=2 | 1 | 2.1000 ± 0.6000 | -0.4000 ± 0.1000; lower on 2 of 2"
+        " | 6.0 |",
+        "| plain in the gauge, setting of plain | rate=1 |  | 2.3500 ± 0.4500 | -0.1500 ± 0.0500;"
+        " lower on 2 of 2 | 6.0 |",
+        "| plain | rate=1 | 1 | 2.5000 ± 0.5000 |  | 5.0 |",
+    ]
     page = tmp_path / "page.md"
-    page.write_text("<!-- table some.csv plain -->\nold\n<!-- end -->\nafter\n")
+    page.write_text("<!-- table some.csv -->\nold\n<!-- end -->\nafter\n")
     monkeypatch.setattr(sys, "argv", ["table.py", str(page), "--check"])
     assert table.main() == 1
     monkeypatch.setattr(sys, "argv", ["table.py", str(page)])
     assert table.main() == 0
     monkeypatch.setattr(sys, "argv", ["table.py", str(page), "--check"])
     assert table.main() == 0
+
+
+def test_what_a_step_is_worth(tmp_path, monkeypatch) -> None:
+    """Where plain runs lose 1 from 3 to 9 epochs, half of that is worth sqrt(3) times the steps."""
+
+    def rows(epoch, plain, gauge):
+        return [
+            f"judging,{method},rate=1,{seed},{epoch},5,1,{loss + seed},0.5"
+            for seed in (1, 2)
+            for method, loss in (("muon", plain), ("muon in the gauge", gauge))
+        ]
+
+    write(tmp_path / "short.csv", rows(3, 3.0, 2.5))
+    write(tmp_path / "long.csv", rows(9, 2.0, 1.8))
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    assert table.worth("short.csv", "long.csv").splitlines()[2] == (
+        "| muon | 4.5000 | 4.0000 | 3.5000 | 1.73 ± 0.00 |"
+    )
+
+
+def test_differences_of_the_gauges_that_were_tried(tmp_path, monkeypatch) -> None:
+    rows = ["cnn tuning,muon,rate=1,100,1,5,1,9,0.5"]
+    for seed, plain, gauge in ((1, 2.0, 1.5), (2, 2.5, 2.4)):
+        rows.append(f"cnn,muon,rate=1,{seed},1,5,1,{plain},0.5")
+        rows.append(f"cnn,muon power=0.5,rate=1,{seed},1,5,1,{gauge},0.5")
+    write(tmp_path / "defaults.csv", rows)
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    assert table.defaults("defaults.csv").splitlines() == [
+        "| gauge | cnn: muon |",
+        "| --- | --- |",
+        "| power=0.5 | -0.300 |",
+    ]

@@ -51,9 +51,7 @@ def plain_loop(model: nn.Module, optimizer, teleporter=None) -> list[torch.Tenso
 
 
 def assert_same(found: nn.Module, model: nn.Module, optimizer, teleporter=None) -> None:
-    for a, b in zip(
-        found.parameters(), plain_loop(model, optimizer, teleporter), strict=True
-    ):
+    for a, b in zip(found.parameters(), plain_loop(model, optimizer, teleporter), strict=True):
         assert torch.allclose(a, b, rtol=1e-4, atol=1e-6)
 
 

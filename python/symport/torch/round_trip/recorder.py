@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -40,14 +42,14 @@ class Recorder:
         self._modes: dict[nn.Module, Products] = {}
         for module in [m.module for m in found.layers] + list(found.watched.values()):
             for hook in list(module._forward_hooks.values()):
-                if isinstance(hook, (LayerHook, ProductsHook)) and hook.recorder is not None:
+                if isinstance(hook, Hook) and hook.recorder is not None:
                     hook.recorder.replaced = True
                     hook.recorder.remove()
         for m in found.layers:
-            hook = LayerHook(self, m)
+            hook = Hook(self, partial(self.record, m))
             self._handles.append(m.module.register_forward_hook(hook, with_kwargs=True))
         for path, module in found.watched.items():
-            before, after = ProductsHook(self, path, True), ProductsHook(self, path, False)
+            before, after = Hook(self, partial(self.watch, path)), Hook(self, self.unwatch)
             self._handles.append(module.register_forward_pre_hook(before))
             self._handles.append(module.register_forward_hook(after, always_call=True))
 
@@ -62,7 +64,12 @@ class Recorder:
         self._inputs.clear()
         self.choose.step += 1
 
-    def record(self, m: Matrices, module: nn.Module, x: Tensor) -> None:
+    def record(self, m: Matrices, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        x = args[0] if args else kwargs.get("input", kwargs.get("x"))
+        if not isinstance(x, Tensor) or x.is_nested or x.numel() == 0 or not _counts():
+            return
+        if not (isinstance(output, Tensor) and output.requires_grad and m.parameter.requires_grad):
+            return
         if m.name not in self.seen:
             self._find_source(m, module, x)
         if m.name in self.shows and isinstance(m.source, Inputs):
@@ -132,13 +139,15 @@ class Recorder:
                 m.source = None
                 continue
             m.source = self.sources[index]
-            m.source.to(m.parameter)
+            m.source.to(m.parameter.device)
             if shows:
                 self.shows.add(name)
 
     # Products without a layer of their own.
 
-    def watch(self, path: str, module: nn.Module) -> None:
+    def watch(self, path: str, module: nn.Module, *_: Any) -> None:
+        if not _counts():
+            return
         watched = []
         for key, parameter in module.named_parameters():
             name = f"{path}.{key}" if path else key
@@ -154,7 +163,7 @@ class Recorder:
         self._modes[module] = mode = Products(watched)
         mode.__enter__()
 
-    def unwatch(self, module: nn.Module) -> None:
+    def unwatch(self, module: nn.Module, *_: Any) -> None:
         mode = self._modes.pop(module, None)
         if mode is not None:
             mode.__exit__(None, None, None)
@@ -187,50 +196,22 @@ class Recorder:
         return m
 
 
-class LayerHook:
-    """The forward hook of a layer."""
+class Hook:
+    """A forward hook that copies of the model have no use for."""
 
-    def __init__(self, recorder: Recorder | None, matrices: Matrices | None):
-        self.recorder, self.matrices = recorder, matrices
-
-    @torch.compiler.disable
-    def __call__(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        if self.recorder is None or self.matrices is None or not _counts():
-            return
-        x = args[0] if args else kwargs.get("input", kwargs.get("x"))
-        if not isinstance(x, Tensor) or x.is_nested or x.numel() == 0:
-            return
-        if isinstance(output, Tensor) and output.requires_grad:
-            if self.matrices.parameter.requires_grad:
-                self.recorder.record(self.matrices, module, x)
-
-    def __deepcopy__(self, _: Any) -> LayerHook:
-        return LayerHook(None, None)  # copies of the model are not recorded
-
-    def __reduce__(self) -> Any:
-        return (LayerHook, (None, None))
-
-
-class ProductsHook:
-    """Before and after a module whose products are watched."""
-
-    def __init__(self, recorder: Recorder | None, path: str, before: bool):
-        self.recorder, self.path, self.before = recorder, path, before
+    def __init__(self, recorder: Recorder | None = None, use: Callable[..., None] | None = None):
+        self.recorder, self.use = recorder, use
 
     @torch.compiler.disable
-    def __call__(self, module: nn.Module, *_: Any) -> None:
-        if self.recorder is None:
-            return
-        if not self.before:
-            self.recorder.unwatch(module)
-        elif _counts():
-            self.recorder.watch(self.path, module)
+    def __call__(self, module: nn.Module, *arguments: Any) -> None:
+        if self.use is not None:
+            self.use(module, *arguments)
 
-    def __deepcopy__(self, _: Any) -> ProductsHook:
-        return ProductsHook(None, "", True)
+    def __deepcopy__(self, _: Any) -> Hook:
+        return Hook()
 
     def __reduce__(self) -> Any:
-        return (ProductsHook, (None, "", True))
+        return (Hook, ())
 
 
 def _counts() -> bool:

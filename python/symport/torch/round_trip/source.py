@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from . import gauge
 
 DECAY = 0.95  # of the running mean, a step
+TENSORS = ("S", "count", "g", "inverse")
 
 
 class Source:
@@ -67,21 +68,20 @@ class Inputs(Source):
         return self.S / self.count.clamp(min=1e-9)[:, None, None, None], self.count
 
     def state_dict(self) -> dict[str, Any]:
-        tensors = {"S": self.S, "count": self.count, "g": self.g, "inverse": self.inverse}
+        tensors = {name: getattr(self, name) for name in TENSORS}
         return {"shape": (self.n, self.k, self.s), "power": self.power, **tensors}
 
     @staticmethod
     def from_state_dict(state: dict[str, Any]) -> Inputs:
         source = Inputs(*state["shape"], state["power"])
-        for name in ("S", "count", "g", "inverse"):
+        for name in TENSORS:
             setattr(source, name, None if state[name] is None else state[name].clone())
         return source
 
-    def to(self, parameter: Tensor) -> None:
-        for name in ("S", "count", "g", "inverse"):
-            tensor = getattr(self, name)
-            if tensor is not None:
-                setattr(self, name, tensor.to(parameter.device))
+    def to(self, device: torch.device) -> None:
+        for name in TENSORS:
+            if getattr(self, name) is not None:
+                setattr(self, name, getattr(self, name).to(device))
 
 
 class Partner(Source):

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from symport.torch.round_trip import RoundTrip
+from symport.torch import RoundTrip
 
 WORLD = 2
 STEPS = 5

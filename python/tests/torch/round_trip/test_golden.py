@@ -9,7 +9,7 @@ import round_trip_reference as reference
 import torch
 from torch import nn
 
-from symport.torch.round_trip import RoundTrip
+from symport.torch import RoundTrip
 
 STEPS, OUTPUTS, INPUTS, ROWS = 5, 4, 6, 9
 

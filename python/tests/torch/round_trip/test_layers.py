@@ -10,7 +10,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from symport.torch.round_trip import RoundTrip, gauge
+from symport.torch import RoundTrip
+from symport.torch.round_trip import gauge
 from symport.torch.round_trip.source import Inputs
 
 

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import symport.torch as st
-from symport.torch.round_trip import RoundTrip
+from symport.torch import RoundTrip
 
 
 @pytest.fixture(autouse=True)

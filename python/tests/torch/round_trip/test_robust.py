@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from symport.torch.round_trip import RoundTrip
+from symport.torch import RoundTrip
 
 
 @pytest.fixture(autouse=True)

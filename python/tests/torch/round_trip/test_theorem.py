@@ -9,7 +9,7 @@ import torch
 from test_golden import RULES
 from torch import nn
 
-from symport.torch.round_trip import RoundTrip
+from symport.torch import RoundTrip
 from symport.torch.round_trip.source import Inputs
 
 STEPS = 10

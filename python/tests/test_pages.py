@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The programs in Python on the pages: each page's blocks, one after the other, are one program."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -74,9 +73,6 @@ def test_programs_on_pages_run(
 ) -> None:
     text = program(root / page)
     assert text.strip(), "no program"
-    for name, package in {"hugging_face": "transformers", "lightning": "lightning"}.items():
-        if importlib.util.find_spec(package) is None:  # then that one line cannot be tried
-            text = re.sub(rf"^from symport\.torch\.{name} .*$", "", text, flags=re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     exec(compile(text, str(root / page), "exec"), at_hand(root / page, tmp_path))
 

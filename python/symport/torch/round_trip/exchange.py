@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch import distributed as dist
 
 from .matrices import Matrices
@@ -57,8 +56,3 @@ def share(sources: list[Inputs], group: Any) -> None:
         (t for s in sources for t in s.sums()), whole.split([t.numel() for t in flat]), strict=True
     ):
         tensor.copy_(part.view(tensor.shape))
-
-
-def sum_over_shards(squares: Tensor, group: Any) -> Tensor:
-    dist.all_reduce(squares, group=group)
-    return squares

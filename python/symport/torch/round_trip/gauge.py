@@ -41,18 +41,24 @@ def second_moment(H: Tensor, k: int, s: int) -> tuple[Tensor, Tensor]:
     return S.where(finite[:, None, None, None], 0), count.where(finite, 0)
 
 
-def power_of(A: Tensor, rows: Tensor, damping: float, power: float) -> Tensor:
-    """g = (A + lambda I)^-power, lambda = (damping + s / rows) tr(A) / s, which fades g out where
-    few rows are behind A (n,). The identity where A is zero."""
+def make(A: Tensor, rows: Tensor, damping: float, power: float, kept: bool) -> Tensor:
+    """g = c (A + lambda I)^-power, lambda = (damping + s / rows) tr(A) / s, which fades g out where
+    few rows are behind A (n,). c is 1, or with `kept` so that tr(A g^2) = tr(A): inputs keep their
+    mean square. The identity where A is zero."""
     s = A.shape[-1]
     mean = A.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None]
     zero = mean == 0
-    share = damping + s / rows[:, None].clamp(min=1e-9)
+    share = damping + s / rows[:, None].clamp(min=1e-9)[..., None]
     unit = torch.eye(s).to(A)
     # In units of the mean, with lambda added: bounded, and well away from singular.
-    B = torch.where(zero[..., None], unit, A / mean[..., None]) + share[..., None, None] * unit
+    B = torch.where(zero[..., None], unit, A / mean[..., None]) + share[..., None] * unit
     values, vectors = torch.linalg.eigh(B)
-    powers = (values.clamp(min=1e-30) * mean) ** -power
+    values = values.clamp(min=1e-30)
+    powers = (values * mean) ** -power
+    if kept:
+        squares = mean * (values - share).clamp(min=0)
+        wanted, found = (x.sum((1, 2))[:, None, None] for x in (squares, squares * powers**2))
+        powers = powers * (wanted / found).where(found > 0, 1).sqrt()
     return (vectors * powers.where(~zero, 1)[..., None, :]) @ vectors.mT
 
 
@@ -62,11 +68,6 @@ def times(X: Tensor, g: Tensor) -> Tensor:
     if k == 1:
         return X @ g[:, 0]
     return (split(X, k, s) @ g).transpose(1, 2).reshape(n, X.shape[1], k * s)[..., : X.shape[2]]
-
-
-def normalised(g: Tensor) -> Tensor:
-    """With tr(g^2) = d: steps keep their length on average over all directions."""
-    return g / g.square().sum(-1).mean((1, 2)).sqrt()[:, None, None, None]
 
 
 def over(new: Tensor, old: Tensor) -> Tensor:

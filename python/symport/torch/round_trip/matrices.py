@@ -29,11 +29,6 @@ class Matrices:
     def __post_init__(self) -> None:
         self.parameter = self.module._parameters[self.key]  # type: ignore[assignment]
 
-    @property
-    def sharded(self) -> bool:
-        """Whether products are made of the outputs on this rank only (FSDP2)."""
-        return hasattr(self.parameter, "placements") and not self.inputs_first
-
     def of(self, tensor: Tensor) -> Tensor:
         """A tensor of the parameter's shape as (n, o, d), in the precision of products. Shards are
         rows of the parameter: where these are inputs, the ranks put the tensor together."""

@@ -34,7 +34,7 @@ class RoundTrip(Optimizer):
     be made of several, `[muon, adamw]`.
 
     A weight W multiplies inputs h whose second moment is A (a running mean over steps). With
-    g = (A + lambda I)^-power the same layer is (W g^-1)(g h). The optimizer sees the gradient G g
+    g = c (A + lambda I)^-power the same layer is (W g^-1)(g h). The optimizer sees the gradient G g
     there, its step D comes back as D g, and W itself is never rewritten. Gradients are plain until
     step() and after it. The learning rate keeps its meaning, and so does weight decay.
 
@@ -44,9 +44,9 @@ class RoundTrip(Optimizer):
     damping: lambda = (damping + d / rows seen) tr(A) / d for d inputs.
     refresh: steps from one gauge to the next.
     rows: at most so many rows of a layer's inputs enter A at a forward pass; None for all.
-    length: "kept" scales G g to the length of G and D g to the length of D, layer by layer.
-        "metric" does not: for gradient descent the step is G (A + lambda I)^-1 then, and the
-        learning rate has no unit. Start at 0.3 with SGD.
+    length: "kept" chooses c so that inputs keep their mean square. "metric" is c = 1: for gradient
+        descent the step is G (A + lambda I)^-1 then, and the learning rate has no unit. Start at
+        0.3 with SGD.
     exclude: names or patterns of parameters or modules to leave alone, such as "head" or "*.down".
     pairs: names (A, B) of parameters of which only the product B A matters; LoRA's are found.
     process_group: where statistics are exchanged; "auto" is the group of DistributedDataParallel or
@@ -224,11 +224,10 @@ class RoundTrip(Optimizer):
                 for m in ready
                 if m.source is not None and m.source.g is not None
             ]
-            kept = self.length == "kept"
-            there(trips, kept, group)
+            there(trips)
         self._call("step", trips)
         with gauge.full_precision(device.type):
-            back(trips, kept, group)
+            back(trips)
         self._recorder.next_step()
         self._steps += 1
         self._warn_of_low_coverage()
@@ -276,7 +275,7 @@ class RoundTrip(Optimizer):
                 trip.go(None)
         self._call(name, trips)
         with gauge.full_precision(self._model_device().type):
-            back(trips, False, None)
+            back(trips)
 
     def _call(self, name: str, trips: list[Trip]) -> None:
         """optimizer.name() of all that have it; what is in the gauge goes home should it fail."""
@@ -334,10 +333,9 @@ class RoundTrip(Optimizer):
                 continue
             A, count = found
             rows = count * exchange.size(group)
-            new = gauge.power_of(A, rows, self.damping, source.power)
+            kept = self.length == "kept"
+            new = gauge.make(A, rows, self.damping, source.power, kept)
             mine = users[id(source)]
-            if self.length == "kept":
-                new = gauge.normalised(new)
             if any(traits.reads_weights(owners[id(m.parameter)][0]) for m in mine):
                 source.inverse = gauge.over(torch.eye(source.s).to(new).expand_as(new), new)
             if source.g is not None:

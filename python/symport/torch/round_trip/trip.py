@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from . import exchange, gauge, traits
+from . import gauge, traits
 from .matrices import Matrices, local
 
 
@@ -72,41 +72,14 @@ class Trip:
         self.m.parameter.grad = self.gradient
 
 
-def there(trips: list[Trip], kept: bool, group: Any) -> None:
-    plain = [trip.m.of(trip.gradient) for trip in trips]
-    moved = [gauge.times(G, trip.g) for G, trip in zip(plain, trips, strict=True)]
-    if kept:
-        keep_lengths(moved, plain, trips, group)
-    for trip, G in zip(trips, moved, strict=True):
-        trip.go(G)
+def there(trips: list[Trip]) -> None:
+    for trip in trips:
+        trip.go(gauge.times(trip.m.of(trip.gradient), trip.g))
 
 
-def back(trips: list[Trip], kept: bool, group: Any) -> None:
-    steps = [trip.step() for trip in trips]
-    moved = [gauge.times(D, trip.g) for D, trip in zip(steps, trips, strict=True)]
-    if kept:
-        keep_lengths(moved, steps, trips, group)
-    for trip, D in zip(trips, moved, strict=True):
-        trip.come(D)
-
-
-def keep_lengths(X: list[Tensor], Y: list[Tensor], trips: list[Trip], group: Any) -> None:
-    """X <- X |Y| / |X|, matrix by matrix; shards have the lengths of the whole. Not where the
-    optimizer reads weights: what it keeps of them would not fit the step."""
-    free = [i for i, trip in enumerate(trips) if trip.start is None]
-    lengths = [_squares(X[i], Y[i]) for i in free]
-    sharded = [j for j, i in enumerate(free) if trips[i].m.sharded]
-    if sharded:
-        whole = torch.cat([lengths[i].flatten() for i in sharded])
-        parts = exchange.sum_over_shards(whole, group).split([lengths[i].numel() for i in sharded])
-        for i, part in zip(sharded, parts, strict=True):
-            lengths[i] = part.view_as(lengths[i])
-    for i, (before, wanted) in zip(free, lengths, strict=True):
-        X[i].mul_((wanted / before).sqrt().where(before > 0, 1)[:, None, None])
-
-
-def _squares(x: Tensor, y: Tensor) -> Tensor:
-    return torch.stack([torch.linalg.vector_norm(t, dim=(1, 2)).square() for t in (x, y)])
+def back(trips: list[Trip]) -> None:
+    for trip in trips:
+        trip.come(gauge.times(trip.step(), trip.g))
 
 
 def move_state(m: Matrices, optimizer: Optimizer, old: Tensor, new: Tensor) -> None:

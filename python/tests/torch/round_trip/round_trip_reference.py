@@ -58,16 +58,9 @@ class RoundTrip:
             values, vectors = np.linalg.eigh(A + ridge * np.eye(d))
             g = vectors @ np.diag(values**-self.power) @ vectors.T
             if self.kept:
-                g = g / np.sqrt(np.trace(g @ g) / d)
+                g = g * np.sqrt(np.trace(A) / np.trace(g @ A @ g))
             if self.g is not None and self.rule.M is not None:
                 self.rule.M = self.rule.M @ np.linalg.inv(self.g) @ g
             self.g = g
         self.t += 1
-        there = G @ self.g
-        if self.kept:
-            there = there * np.linalg.norm(G) / np.linalg.norm(there)
-        step = self.rule.step(there)
-        back = step @ self.g
-        if self.kept:
-            back = back * np.linalg.norm(step) / np.linalg.norm(back)
-        return W + back
+        return W + self.rule.step(G @ self.g) @ self.g

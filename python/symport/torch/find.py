@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from ._find_input import calling, check_model, check_outputs, frozen_parameters, versions_of
 from .interpret import Interpreter
 from .probe import Probe
+from .prover import Prover
 from .recorder import Operation
-from .search import Search
-from .solve import Solution
 from .structure import ProvedFor
 from .symmetries import Group, Symmetries, unwrap
 from .table import OptimizerLike, optimizer_name
@@ -55,13 +54,14 @@ def _find(
     plain = unwrap(model)
     versions, probe, operations, outputs, departures = _start(plain, example_inputs, loss_fn)
     forbidden = frozen_parameters(plain)
-    search = Search(probe, plain)
     charges = Interpreter(probe.parameters, forbidden, probe.buffers).run(operations, outputs)
-    search.scalings(charges, Solution(charges))
+    signs = None
     if any(op.name in _NORMS for op in operations):
         signs = Interpreter(probe.parameters, forbidden, probe.buffers, 2).run(operations, outputs)
-        search.rotations(signs, Solution(signs))
-    return _finish(model, search, versions, optimizer, departures)
+    del operations, outputs  # every tensor of the pass
+    prover = Prover(probe, plain)
+    prover.search(charges, signs)
+    return _finish(model, prover, versions, optimizer, departures)
 
 
 def prove(
@@ -76,10 +76,10 @@ def prove(
     with torch.inference_mode(False), torch.enable_grad():
         plain = unwrap(model)
         versions, probe, operations, outputs, departures = _start(plain, example_inputs, loss_fn)
-        search = Search(probe, plain)
         charges = Interpreter(probe.parameters, {}, probe.buffers).run(operations, outputs)
-        search.given(groups, charges)
-        return _finish(model, search, versions, optimizer, departures)
+        prover = Prover(probe, plain)
+        prover.given(groups, charges)
+        return _finish(model, prover, versions, optimizer, departures)
 
 
 def _start(
@@ -102,13 +102,12 @@ def _start(
 
 def _finish(
     model: nn.Module,
-    search: Search,
+    prover: Prover,
     versions: dict[str, int],
     optimizer: OptimizerLike | None,
     departures: Sequence[str],
 ) -> Symmetries:
-    drift = search.finite()
-    search.modes()
+    drift = prover.finite()
     plain = unwrap(model)
     if versions_of(plain) != versions:
         raise RuntimeError(
@@ -116,4 +115,4 @@ def _finish(
             " refers to the original module; remove it before the search"
         )
     proved_for = ProvedFor.of(plain, departures)
-    return Symmetries(model, search.groups, search.refused, optimizer, drift, proved_for)
+    return Symmetries(model, prover.groups, prover.refused, optimizer, drift, proved_for)

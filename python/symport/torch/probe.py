@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -104,6 +104,19 @@ def _without_compiler() -> AbstractContextManager[Any]:
     return nullcontext() if set_stance is None else set_stance("force_eager")
 
 
+def _doubles(model: nn.Module) -> dict[int, Any]:
+    """What `copy.deepcopy` is told to take for the tensors of lower precision: their values in
+    double precision, so that there is one copy and not two."""
+    memo: dict[int, Any] = {}
+    for tensor in [*model.parameters(), *model.buffers()]:
+        if type(tensor) in (Tensor, nn.Parameter) and tensor.is_leaf and tensor.dtype in _LOW:
+            double = tensor.detach().double()
+            if isinstance(tensor, nn.Parameter):
+                double = nn.Parameter(double)
+            memo[id(tensor)] = double.requires_grad_(tensor.requires_grad)
+    return memo
+
+
 class Probe:
     """The copy with its inputs.
 
@@ -115,7 +128,7 @@ class Probe:
         self, model: nn.Module, inputs: Any, call: Callable[[nn.Module, Any], Any]
     ) -> None:
         try:
-            self.model = copy.deepcopy(model)
+            self.model = copy.deepcopy(model, _doubles(model))
         except Exception as error:
             raise ValueError(
                 f"the model cannot be deep-copied ({type(error).__name__}: {error});"
@@ -127,33 +140,19 @@ class Probe:
         self.inputs = as_double(inputs)
         self._call = call
         self.parameters: dict[str, Tensor] = dict(self.model.named_parameters())
+        self._all_buffers = dict(self.model.named_buffers())
         self.buffers: dict[str, Tensor] = {
-            name: buffer
-            for name, buffer in self.model.named_buffers()
-            if buffer.is_floating_point()
+            name: b for name, b in self._all_buffers.items() if b.is_floating_point()
         }
         for parameter in self.parameters.values():
             parameter.grad = None
-        self._all_buffers = dict(self.model.named_buffers())
-        self._start = self.values()
-        self._start_inputs = self.inputs
+        self._users = dict([*model.named_parameters(), *model.named_buffers()])
+        self._users_inputs = self.inputs
 
-    def values(self) -> dict[str, Tensor]:
-        return {
-            name: tensor.detach().clone()
-            for name, tensor in [*self.parameters.items(), *self._all_buffers.items()]
-        }
-
-    def restore(self, values: Mapping[str, Tensor] | None = None) -> None:
-        """Sets parameters and buffers, by default to the user's."""
-        with torch.no_grad():
-            for name, value in (self._start if values is None else values).items():
-                target = self.parameters.get(name, self._all_buffers.get(name))
-                assert target is not None
-                target.copy_(value)
-
+    @torch.no_grad()
     def randomise(self, seed: int, gain: float) -> dict[str, Tensor]:
         """Random parameters, running statistics and inputs: nothing is zero or one by accident.
+        Returns the tensors that hold them.
 
         gain: 1 keeps the size of activations; larger values drive saturating functions into
         saturation.
@@ -161,42 +160,54 @@ class Probe:
         generator = torch.Generator().manual_seed(seed)
 
         def normal(like: Tensor) -> Tensor:
-            numbers = torch.randn(like.shape, generator=generator, dtype=torch.float64)
-            return numbers.to(like.device)
+            # 24 random bits are as generic as 53, and made five times faster.
+            return torch.randn(like.shape, generator=generator).to(like.device)
 
-        values = dict(self._start)
         for name, parameter in self.parameters.items():
             if not parameter.is_floating_point():
                 continue
-            numbers = normal(parameter)
+            parameter.copy_(normal(parameter))
             if parameter.ndim >= 2:
                 fan_in = max(1, parameter.numel() // parameter.shape[0])
                 if any(k in name for k in ("embed", "wte", "wpe")):
                     fan_in = 1
-                values[name] = numbers * gain * (2.0 / fan_in) ** 0.5
+                parameter.mul_(gain * (2.0 / fan_in) ** 0.5)
             elif name.endswith("bias"):
-                values[name] = 0.5 * gain * numbers
+                parameter.mul_(0.5 * gain)
             else:
-                values[name] = torch.exp(0.5 * numbers) * gain
+                parameter.mul_(0.5).exp_().mul_(gain)
         for name, buffer in self.buffers.items():
             if name.endswith("running_mean"):
-                values[name] = 0.5 * normal(buffer)
+                buffer.copy_(normal(buffer)).mul_(0.5)
             elif name.endswith("running_var"):
-                values[name] = torch.exp(0.5 * normal(buffer))
-        self.restore(values)
+                buffer.copy_(normal(buffer)).mul_(0.5).exp_()
 
         def shaken(leaf: Any) -> Any:
             if isinstance(leaf, Tensor) and leaf.is_floating_point():
                 return gain * gain * (leaf + 0.5 * normal(leaf))
             return leaf
 
-        self.inputs = _pytree.tree_map(shaken, self._start_inputs)
-        return values
+        self.inputs = _pytree.tree_map(shaken, self._users_inputs)
+        return {**self.parameters, **self.buffers}
 
-    def original(self) -> dict[str, Tensor]:
-        self.inputs = self._start_inputs
-        self.restore()
-        return self._start
+    @torch.no_grad()
+    def original(self) -> None:
+        """The user's parameters, buffers and inputs."""
+        self.inputs = self._users_inputs
+        for name, tensor in [*self.parameters.items(), *self._all_buffers.items()]:
+            tensor.copy_(self._users[name])
+
+    @contextmanager
+    def keeping(self, names: Iterable[str]) -> Iterator[None]:
+        """Gives these parameters and buffers their values back at the end."""
+        tensors = {name: self.parameters.get(name, self._all_buffers.get(name)) for name in names}
+        values = {name: t.detach().clone() for name, t in tensors.items() if t is not None}
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for name, value in values.items():
+                    tensors[name].copy_(value)
 
     @contextmanager
     def _quiet(self, explicit_batch_norm: bool) -> Iterator[None]:

@@ -33,28 +33,31 @@ class Sample:
         self.values = values
         self.gradients = gradients
 
-    def _along(self, slot: Slot) -> tuple[Tensor, Tensor]:
-        """P + shift and G with the slot's axis first: (size, repeat * everything else)."""
-        pair = []
-        for tensor in (self.values[slot.tensor] + slot.shift, self.gradients[slot.tensor]):
-            part = tensor.narrow(slot.axis, slot.start, slot.stop - slot.start)
-            part = part.movedim(slot.axis, 0).reshape(slot.size, -1)
-            pair.append(part)
-        return pair[0], pair[1]
+    def _parts(self, slot: Slot) -> tuple[Tensor, Tensor]:
+        """The range of P + shift and that of G."""
+        length = slot.stop - slot.start
+        p = self.values[slot.tensor].detach().narrow(slot.axis, slot.start, length)
+        g = self.gradients[slot.tensor].narrow(slot.axis, slot.start, length)
+        return (p + slot.shift if slot.shift else p), g
 
-    def diagonal(self, slot: Slot) -> Tensor:
-        """The sum of P * G over each index."""
-        p, g = self._along(slot)
-        return (p * g).sum(1).cpu()
+    def _along(self, slot: Slot) -> list[Tensor]:
+        """P + shift and G with the slot's axis first: (size, repeat * everything else)."""
+        return [t.movedim(slot.axis, 0).reshape(slot.size, -1) for t in self._parts(slot)]
 
     def scale_residual(self, slots: Sequence[Slot]) -> tuple[float, float]:
         """Largest relative residual over the indices, and the size of the terms."""
+
+        def by_index(product: Tensor, slot: Slot) -> Tensor:
+            if product.ndim > 1:
+                product = product.sum([d for d in range(product.ndim) if d != slot.axis])
+            return product.reshape(slot.size, slot.repeat).sum(1).cpu()
+
         total, size = torch.zeros(()), torch.zeros(())
         for slot in slots:
-            p, g = self._along(slot)
-            product = (p * g).cpu()
-            total = total + slot.rho * product.sum(1)
-            size = size + abs(slot.rho) * product.abs().sum(1)
+            p, g = self._parts(slot)
+            product = p * g
+            total = total + slot.rho * by_index(product, slot)
+            size = size + abs(slot.rho) * by_index(product.abs_(), slot)
         largest = float(size.max())
         if largest == 0.0:
             return 0.0, 0.0
@@ -145,12 +148,9 @@ def finite_change(probe: Probe, groups: Sequence[Group], seed: int) -> float:
         for group in groups
     ]
     before = probe.run()
-    values = probe.values()
-    try:
+    with probe.keeping({slot.tensor for group in groups for slot in group.slots}):
         symmetries.transport(element, symmetries.tensors(), "point")
         return _relative_change(before, probe.run())
-    finally:
-        probe.restore(values)
 
 
 def failing(probe: Probe, groups: Sequence[Group], seed: int) -> tuple[dict[int, float], float]:

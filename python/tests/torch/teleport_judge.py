@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random teleports, judged by an evaluation in double precision that shares no code with them.
 
-    PYTHONPATH=python python python/tests/torch/teleport_judge.py 10000
+    PYTHONPATH=python python python/tests/torch/teleport_judge.py COUNT [FIRST SEED]
 
 A teleport that is accepted must keep what its certificate says, on the data of its closure and on
 fresh data: with f the loss or the norm of the outputs, at the stored weights before and after,
@@ -9,6 +9,9 @@ fresh data: with f the loss or the norm of the outputs, at the stored weights be
     |f' - f| <= tolerance |f|,    or 1000 times what rounding the weights at the start does,
                                   or 10 times what a random change of the weights of relative size
                                   `Certificate.rounding` does to them, tensor by tensor.
+
+Both random changes are drawn DRAWS times, and their root mean square counts: a single one may leave
+the loss alone by chance, where it is at a right angle to the gradient.
 
 One that is refused must leave every bit. Nothing else may happen: no exception.
 """
@@ -29,6 +32,7 @@ from torch import Tensor, nn
 import symport.torch as st
 
 TELEPORTS_PER_MODEL = 8
+DRAWS = 8
 
 
 @dataclass
@@ -131,21 +135,35 @@ class Data:
         norm = torch.linalg.vector_norm
         double = next(before.parameters()).dtype == torch.float64
         tolerance = certificate.tolerance or (1e-10 if double else 1e-5)
-        noises = [(1000, self.numbers(before, seed)) for seed in (0, 1)]
-        if certificate.rounding:
-            noises += [(10, self.numbers(before, seed, certificate.rounding)) for seed in (2, 3)]
+        noises = [(1000.0, 0.0)] + ([(10.0, certificate.rounding)] if certificate.rounding else [])
+        drawn = [
+            (factor, [self.numbers(before, seed, size) for seed in range(DRAWS)])
+            for factor, size in noises
+        ]
         ratios = []
         for change, size, noise in (
-            (abs(moved_loss - loss), abs(loss), max(k * abs(r - loss) for k, (r, _) in noises)),
+            (
+                abs(moved_loss - loss),
+                abs(loss),
+                max(k * _mean([abs(r - loss) for r, _ in draws]) for k, draws in drawn),
+            ),
             (
                 float(norm(moved - outputs)),
                 float(norm(outputs)),
-                max(k * float(norm(r - outputs)) for k, (_, r) in noises),
+                max(k * _mean([float(norm(r - outputs)) for _, r in draws]) for k, draws in drawn),
             ),
         ):
             allowed = max(tolerance * size, noise)
             ratios.append(0.0 if change == 0 else change / allowed if allowed else float("inf"))
         return max(r if r == r else float("inf") for r in ratios)
+
+
+def _mean(changes: list[float]) -> float:
+    """The root of the mean square."""
+    largest = max(changes)
+    if not 0 < largest < float("inf"):
+        return largest
+    return largest * (sum((c / largest) ** 2 for c in changes) / len(changes)) ** 0.5
 
 
 def one_model(seed: int, counts: Counts, teleports: int = TELEPORTS_PER_MODEL) -> None:
@@ -266,4 +284,4 @@ def judge(count: int, seed: int = 0) -> Counts:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    print(judge(int(sys.argv[1])))
+    print(judge(*map(int, sys.argv[1:])))

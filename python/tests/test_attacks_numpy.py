@@ -101,44 +101,74 @@ def test_numbers_of_threads_below_one_are_refused():
         symport.round_trip(weights, X, Y, activation="relu", loss="mse", threads=-5)
 
 
+def _laid_out(weights, layout, random):
+    """The same numbers as transposed, strided, read-only, aliased or overlapping arrays."""
+    W1, W2 = weights["W1"], weights["W2"]
+    if layout == "transposed":
+        return {"W1": np.asfortranarray(W1), "W2": W2}
+    if layout == "strided":
+        frame = np.zeros((8, 12), W1.dtype)
+        frame[::2, ::3], frame[1::2, 1::3] = W1, W2
+        return {"W1": frame[::2, ::3], "W2": frame[1::2, 1::3][::-1]}
+    if layout == "read-only":
+        weights[random.choice(["W1", "W2"])].flags.writeable = False
+    elif layout == "aliased":
+        return {"W1": W1, "W2": W1 if random.random() < 0.5 else W1.T}
+    elif layout == "overlapping":
+        strip = np.concatenate([W1.ravel(), W2.ravel()])
+        shift = int(random.integers(1, 16))
+        return {"W1": strip[:16].reshape(4, 4), "W2": strip[shift : shift + 16].reshape(4, 4)}
+    return weights
+
+
+LAYOUTS = ["plain"] * 4 + ["transposed", "strided", "read-only", "aliased", "overlapping"]
+
+
 def _teleports(count, seed):
-    """Random teleports, judged by an independent evaluation of the arrays in extended precision."""
+    """Random teleports, judged by an independent evaluation of the arrays in extended precision:
+    how many are outside of what was said, accepted, and refused before anything was tried."""
     random = np.random.default_rng(seed)
-    outside = accepted = 0
+    outside = accepted = refused = 0
     for _ in range(count):
         dtype = random.choice([np.float32, np.float64])
         weights, X, Y = _network(dtype, int(random.integers(2**31)))
         scale = dtype(2.0 ** random.integers(-12, 13))
         weights["W1"] *= scale
         weights["W2"] /= scale
-        if random.random() < 0.3:
-            weights["W2"] = np.asfortranarray(weights["W2"])
+        layout = str(random.choice(LAYOUTS))
+        weights = _laid_out(weights, layout, random)
         before = {name: array.copy() for name, array in weights.items()}
-        certificate = _teleport(
-            weights,
-            X,
-            Y,
-            kappa=float(2.0 ** random.integers(1, 41)),
-            precision=str(random.choice(["float", "double"]) if dtype == np.float32 else "double"),
-            seed=int(random.integers(1000)),
-        )
+        options = {
+            "kappa": float(2.0 ** random.integers(1, 41)),
+            "precision": str(
+                random.choice(["float", "double"]) if dtype == np.float32 else "double"
+            ),
+            "seed": int(random.integers(1000)),
+        }
+        try:
+            moved = _teleport(weights, X, Y, **options).accepted
+            wrong = layout in ("read-only", "aliased", "overlapping")
+        except ValueError:
+            moved, wrong = False, layout in ("plain", "transposed", "strided")
+            refused += 1
         old, new = _loss(before, X, Y), _loss(weights, X, Y)
         tolerance = 1e-3 if dtype == np.float32 else 1e-8
-        if certificate.accepted:
+        if moved:
             accepted += 1
-            outside += not abs(new - old) <= tolerance * old
+            wrong |= not abs(new - old) <= tolerance * old
         else:
-            outside += not all(np.array_equal(weights[n], before[n]) for n in weights)
-    return outside, accepted
+            wrong |= not all(np.array_equal(weights[n], before[n]) for n in weights)
+        outside += wrong
+    return outside, accepted, refused
 
 
 def test_random_teleports_keep_what_their_certificates_say():
-    outside, accepted = _teleports(200, 1)
-    assert outside == 0 and accepted > 20
+    outside, accepted, refused = _teleports(200, 1)
+    assert outside == 0 and accepted > 20 and refused > 20
 
 
 @pytest.mark.slow
 def test_ten_thousand_random_teleports_keep_what_their_certificates_say():
-    outside, accepted = _teleports(10_000, 2)
-    print(accepted, "accepted")
-    assert outside == 0 and accepted > 1000
+    outside, accepted, refused = _teleports(10_000, 2)
+    print(accepted, "accepted,", refused, "refused as arrays")
+    assert outside == 0 and accepted > 1000 and refused > 1000

@@ -69,7 +69,7 @@ class Case:
             self.options += ["--bound", pick(["0.1", "1", "10"])]
         self.kappa = random.random() < 0.1
         if self.kappa:
-            self.options += ["--kappa", pick(["1.5", "10", "1000"])]
+            self.options += ["--kappa", pick(["1.5", "10", "1000", "65536", "1e9", "1099511627776"])]
         if self.search in ("ascent", "random", "fixed") and random.random() < 0.3:
             self.options += ["--search-steps", str(int(random.integers(1, 30)))]
         if self.search in ("ascent", "fixed") and random.random() < 0.3:

@@ -18,7 +18,7 @@ from methods import METHODS, climb
 from torch import nn
 
 TUNING_SEED, SEEDS, BUDGET = 100, (101, 102), 12
-OPTIMIZERS = ("adamw", "muon", "momentum", "lion", "soap")
+OPTIMIZERS = ("momentum", "adamw", "muon", "lion", "soap")
 POWERS = [(h, r) for h in (0.25, 0.5) for r in (0.0, 0.25, 0.5) if r <= h]
 VARIANTS = (
     [{"power": power} for power in POWERS]

@@ -45,14 +45,12 @@ def agree(numbers: list[int], device: torch.device, group: Any) -> list[int]:
 
 def share(sources: list[Inputs], group: Any) -> None:
     """Replaces the sums of every rank by their mean over all ranks, in one message."""
-    flat = [t.flatten() for s in sources for t in s.sums()]
-    if not flat:
+    sums = [source.S for source in sources if source.S is not None]
+    if not sums:
         return
-    double = any(t.dtype == torch.float64 for t in flat)
-    whole = torch.cat([t.to(torch.float64 if double else torch.float32) for t in flat])
+    double = any(S.dtype == torch.float64 for S in sums)
+    whole = torch.cat([S.flatten().to(torch.float64 if double else torch.float32) for S in sums])
     dist.all_reduce(whole, group=group)
     whole /= size(group)
-    for tensor, part in zip(
-        (t for s in sources for t in s.sums()), whole.split([t.numel() for t in flat]), strict=True
-    ):
-        tensor.copy_(part.view(tensor.shape))
+    for S, part in zip(sums, whole.split([S.numel() for S in sums]), strict=True):
+        S.copy_(part.view(S.shape))

@@ -31,32 +31,41 @@ def split(X: Tensor, k: int, s: int) -> Tensor:
     return F.pad(X, (0, k * s - d)).view(n, m, k, s).transpose(1, 2)
 
 
-def second_moment(H: Tensor, k: int, s: int) -> tuple[Tensor, Tensor]:
-    """The sum of h h' over rows (n, m, d), and their number (n,). Rows of zeros are padding and do
-    not count; where a sum is not finite, no row does."""
-    count = (H != 0).any(-1).sum(-1).to(H.dtype)
-    H = split(H, k, s)
+def moments(H: Tensor, k: int, s: int) -> Tensor:
+    """The sum of (h, 1) (h, 1)' over rows (n, m, d): the last entry is their number. Rows of zeros
+    are padding and do not count; where a sum is not finite, no row does."""
+    one = (H != 0).any(-1, keepdim=True).to(H.dtype)
+    H = torch.cat([split(H, k, s), one[:, None].expand(-1, k, -1, -1)], -1)
     S = H.mT @ H
-    finite = S.isfinite().flatten(1).all(-1)
-    return S.where(finite[:, None, None, None], 0), count.where(finite, 0)
+    return S.masked_fill(~S.isfinite().flatten(1).all(-1)[:, None, None, None], 0)
 
 
-def make(A: Tensor, rows: Tensor, damping: float, power: float, kept: bool) -> Tensor:
+def covariance(A: Tensor, mean: Tensor) -> Tensor:
+    """Of rows with second moment A; A where they are all alike."""
+    C = A - mean @ mean.mT
+    alike = trace(C) <= 1e-4 * trace(A)
+    return torch.where(alike[..., None, None], A, C)
+
+
+def trace(A: Tensor) -> Tensor:
+    return A.diagonal(dim1=-2, dim2=-1).sum(-1)
+
+
+def make(A: Tensor, kept: Tensor | None, rows: Tensor, damping: float, power: float) -> Tensor:
     """g = c (A + lambda I)^-power, lambda = (damping + s / rows) tr(A) / s, which fades g out where
-    few rows are behind A (n,). c is 1, or with `kept` so that tr(A g^2) = tr(A): inputs keep their
-    mean square. The identity where A is zero."""
+    few rows are behind A (n,). c is such that tr(K g^2) = tr(K) for the moment K to be kept, or 1.
+    The identity where A is zero."""
     s = A.shape[-1]
-    mean = A.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None]
+    mean = trace(A)[..., None] / s
     zero = mean == 0
-    share = damping + s / rows[:, None].clamp(min=1e-9)[..., None]
+    share = damping + s / rows[:, None].clamp(min=1e-9)
     unit = torch.eye(s).to(A)
     # In units of the mean, with lambda added: bounded, and well away from singular.
-    B = torch.where(zero[..., None], unit, A / mean[..., None]) + share[..., None] * unit
+    B = torch.where(zero[..., None], unit, A / mean[..., None]) + share[..., None, None] * unit
     values, vectors = torch.linalg.eigh(B)
-    values = values.clamp(min=1e-30)
-    powers = (values * mean) ** -power
-    if kept:
-        squares = mean * (values - share).clamp(min=0)
+    powers = (values.clamp(min=1e-30) * mean) ** -power
+    if kept is not None:
+        squares = (vectors * (kept @ vectors)).sum(-2).clamp(min=0)
         wanted, found = (x.sum((1, 2))[:, None, None] for x in (squares, squares * powers**2))
         powers = powers * (wanted / found).where(found > 0, 1).sqrt()
     return (vectors * powers.where(~zero, 1)[..., None, :]) @ vectors.mT

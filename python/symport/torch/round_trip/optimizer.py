@@ -44,9 +44,9 @@ class RoundTrip(Optimizer):
     damping: lambda = (damping + d / rows seen) tr(A) / d for d inputs.
     refresh: steps from one gauge to the next.
     rows: at most so many rows of a layer's inputs enter A at a forward pass; None for all.
-    length: "kept" chooses c so that inputs keep their mean square. "metric" is c = 1: for gradient
-        descent the step is G (A + lambda I)^-1 then, and the learning rate has no unit. Start at
-        0.3 with SGD.
+    length: "kept" chooses c so that inputs keep their mean square; with SGD, their variance.
+        "metric" is c = 1: for gradient descent the step is G (A + lambda I)^-1 then, and the
+        learning rate has no unit. Start at 0.3 with SGD.
     exclude: names or patterns of parameters or modules to leave alone, such as "head" or "*.down".
     pairs: names (A, B) of parameters of which only the product B A matters; LoRA's are found.
     process_group: where statistics are exchanged; "auto" is the group of DistributedDataParallel or
@@ -318,7 +318,7 @@ class RoundTrip(Optimizer):
             if world > 1:
                 self._recorder.agree(group)
                 for m in self._found.layers:
-                    if m.source is not None and not m.source.sums():
+                    if m.source is not None and m.source.S is None:
                         m.source.begin(m.of(m.parameter))
                 exchange.share(self._recorder.sources, group)
             sources += self._recorder.sources
@@ -331,11 +331,14 @@ class RoundTrip(Optimizer):
             found = source.statistics()
             if found is None or id(source) not in users:
                 continue
-            A, count = found
-            rows = count * exchange.size(group)
-            kept = self.length == "kept"
-            new = gauge.make(A, rows, self.damping, source.power, kept)
+            A, mean, rows = found
             mine = users[id(source)]
+            kept = A if self.length == "kept" else None
+            if kept is not None and mean is not None:
+                if any(traits.is_linear(owners[id(m.parameter)][0]) for m in mine):
+                    kept = gauge.covariance(A, mean)
+            rows = rows * exchange.size(group)
+            new = gauge.make(A, kept, rows, self.damping, source.power)
             if any(traits.reads_weights(owners[id(m.parameter)][0]) for m in mine):
                 source.inverse = gauge.over(torch.eye(source.s).to(new).expand_as(new), new)
             if source.g is not None:

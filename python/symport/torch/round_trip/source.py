@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from . import gauge
 
 DECAY = 0.95  # of the running mean, a step
-TENSORS = ("S", "count", "g", "inverse")
+TENSORS = ("S", "g", "inverse")
 
 
 class Source:
@@ -22,50 +22,48 @@ class Source:
         self.g: Tensor | None = None
         self.inverse: Tensor | None = None  # for optimizers that read weights
 
-    def statistics(self) -> tuple[Tensor, Tensor] | None:
-        """A and how many rows are behind it; None if nothing is known yet."""
+    def statistics(self) -> tuple[Tensor, Tensor | None, Tensor] | None:
+        """A, the mean of the rows if there are some, and how many are behind it; None if nothing is
+        known yet."""
         raise NotImplementedError
 
 
 class Inputs(Source):
     """The running mean of h h' over the rows of a layer's input.
 
-    S = sum over steps of DECAY^age times the sum of h h' over the rows of that step, and `count`
-    the same sum of the number of rows: A = S / count.
+    S = sum over steps of DECAY^age times the sum of (h, 1) (h, 1)' over the rows of that step; its
+    last column has the sum of h and the number of rows.
     """
 
     def __init__(self, n: int, k: int, s: int, power: float):
         super().__init__(n, k, s, power)
         self.S: Tensor | None = None
-        self.count: Tensor | None = None
         self.fresh = True  # no rows since the last step
 
     def add(self, H: Tensor, which: slice = slice(None)) -> None:
         """Rows (n, m, d) of all matrices or of `which`; of one (1, m, d) they count for each."""
-        S, count = gauge.second_moment(H, self.k, self.s)
-        if self.S is None or self.count is None:
+        S = gauge.moments(H, self.k, self.s)
+        if self.S is None:
             self.begin(S)
-        elif self.S.device != S.device or self.S.dtype != S.dtype:
-            self.S, self.count = self.S.to(S), self.count.to(S)
+        assert self.S is not None
+        if self.S.device != S.device or self.S.dtype != S.dtype:
+            self.S = self.S.to(S)
         if self.fresh:
             self.S.mul_(DECAY)
-            self.count.mul_(DECAY)
             self.fresh = False
         self.S[which] += S
-        self.count[which] += count
 
     def begin(self, like: Tensor) -> None:
         """Nothing seen yet."""
-        self.S = like.new_zeros(self.n, self.k, self.s, self.s)
-        self.count = like.new_zeros(self.n)
+        self.S = like.new_zeros(self.n, self.k, self.s + 1, self.s + 1)
 
-    def sums(self) -> list[Tensor]:
-        return [] if self.S is None or self.count is None else [self.S, self.count]
-
-    def statistics(self) -> tuple[Tensor, Tensor] | None:
-        if self.S is None or self.count is None:
+    def statistics(self) -> tuple[Tensor, Tensor | None, Tensor] | None:
+        if self.S is None:
             return None
-        return self.S / self.count.clamp(min=1e-9)[:, None, None, None], self.count
+        self.S.masked_fill_(~self.S.isfinite().flatten(1).all(-1)[:, None, None, None], 0)
+        rows = self.S[:, 0, -1, -1]
+        mean = self.S / rows.clamp(min=1e-9)[:, None, None, None]
+        return mean[..., :-1, :-1], mean[..., :-1, -1:], rows
 
     def state_dict(self) -> dict[str, Any]:
         tensors = {name: getattr(self, name) for name in TENSORS}
@@ -93,10 +91,10 @@ class Partner(Source):
         super().__init__(1, 1, rank, power)
         self.factor, self.rank_first = factor, rank_first
 
-    def statistics(self) -> tuple[Tensor, Tensor] | None:
+    def statistics(self) -> tuple[Tensor, Tensor | None, Tensor] | None:
         F = self.factor.detach()
         F = F.full_tensor() if hasattr(F, "full_tensor") else F
         F = F.flatten(1).to(torch.float64 if F.dtype == torch.float64 else torch.float32)
         F = F if self.rank_first else F.mT
         A = (F @ F.mT)[None, None]
-        return A.where(A.isfinite().all(), 0), A.new_full((1,), torch.inf)
+        return A.where(A.isfinite().all(), 0), None, A.new_full((1,), torch.inf)

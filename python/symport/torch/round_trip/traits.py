@@ -89,6 +89,11 @@ def reads_weights(optimizer: Optimizer) -> bool:
     return kinds is None or "point" in kinds.values() or not names.isdisjoint(transport.declared())
 
 
+def is_linear(optimizer: Optimizer) -> bool:
+    """Whether a step is proportional to gradients: gradient descent and momentum."""
+    return any(c.__name__.startswith(("SGD", "ASGD")) for c in type(optimizer).__mro__)
+
+
 class Decay:
     """Weight decay of one parameter, applied to W itself by the optimizer's rule."""
 

@@ -191,7 +191,7 @@ def test_products_have_full_precision(monkeypatch):
     from symport.torch.round_trip import gauge
 
     seen = []
-    times, moment = gauge.times, gauge.second_moment
+    times, moments = gauge.times, gauge.moments
 
     def spy(call):
         def wrapped(*arguments):
@@ -201,7 +201,7 @@ def test_products_have_full_precision(monkeypatch):
         return wrapped
 
     monkeypatch.setattr(gauge, "times", spy(times))
-    monkeypatch.setattr(gauge, "second_moment", spy(moment))
+    monkeypatch.setattr(gauge, "moments", spy(moments))
     torch.set_float32_matmul_precision("high")
     try:
         model = network()

@@ -10,7 +10,8 @@ rates, 0.1 to 10 times the default, chosen on another initial point and other ba
 
 The training loss at the end is compared, and losses below a thousandth of the first one count as
 that thousandth. Harm is more than 1.1 times the loss of the plain optimizer, serious harm more than
-twice or divergence, help less than 1 / 1.1. Tasks from 100,000 on are for choosing defaults.
+twice or divergence, to 1,000 times the first loss, help less than 1 / 1.1. Tasks from 100,000 on
+are for choosing defaults.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from torch.nn import functional as F
 from symport.torch.round_trip import RoundTrip
 
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the default rate, to choose from
-FLOOR, HARM, SERIOUS = 1e-3, 1.1, 2.0
+FLOOR, HARM, SERIOUS, DIVERGED = 1e-3, 1.1, 2.0, 1e3
 
 #: The matrices but the last, all others and a rate -> optimizers. Rates are PyTorch's defaults or,
 #: for SGD and momentum, the rate of its examples; those of Lion and SOAP are their authors'.
@@ -160,7 +161,8 @@ def learn(task: Task, optimizer: str, rate: float, seed: int, gauge: dict | None
         for o in optimizers:
             o.step()
     last = task.loss(model).item()
-    return last / max(first, 1e-3) if math.isfinite(last) else math.inf
+    relative = last / max(first, 1e-3)
+    return relative if relative < DIVERGED else math.inf  # NaN too
 
 
 def measure(number: int, optimizer: str, gauge: dict, tuned: bool) -> dict[str, float]:

@@ -21,13 +21,17 @@ from typing import Any
 import gpt
 import harness
 import torch
-from methods import METHODS, split
+from methods import split
 from torch import Tensor
 from torch.nn import functional as F
 
 from symport.torch.round_trip import RoundTrip
 
 LETTERS = 96
+MAKERS = {
+    "muon": lambda inner, others: [torch.optim.Muon(inner, 1e-3), torch.optim.AdamW(others, 1e-3)],
+    "adamw": lambda inner, others: [torch.optim.AdamW([*inner, *others], 1e-3)],
+}
 REFRESH = inspect.signature(RoundTrip).parameters["refresh"].default
 
 
@@ -54,7 +58,7 @@ def measure(method: str, width: int, tokens: int, pairs: int) -> tuple[float, fl
     for with_trip in (False, True):
         torch.manual_seed(0)
         model = gpt.Gpt(LETTERS, width, 1 if width > 128 else 2)
-        optimizers = METHODS[method].make(*split(model), METHODS[method].start)
+        optimizers = MAKERS[method](*split(model))
         if with_trip:  # every second step makes new gauges
             optimizers = [RoundTrip(model, optimizers, refresh=2)]
         sides.append((model, optimizers))
@@ -80,7 +84,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--widths", type=int, nargs="+", default=[64, 128, 768])
     parser.add_argument("--tokens", type=int, nargs="+", default=[2048, 16384])
-    parser.add_argument("--methods", nargs="+", default=["muon", "adamw"], choices=list(METHODS))
+    parser.add_argument("--methods", nargs="+", default=list(MAKERS), choices=MAKERS)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     print(f"{datetime.date.today()}, {harness.describe_machine()}, refresh {REFRESH}")
@@ -88,7 +92,7 @@ def main() -> None:
     for tokens in arguments.tokens:
         for width in arguments.widths:
             for method in arguments.methods:
-                pairs = min(20, max(2, 40 * 2048 * 128 // (tokens * width)))
+                pairs = min(20, max(3, 20 * 2048 * 128 // (tokens * width)))
                 plain, ordinary, refresh, kept = measure(method, width, tokens, pairs)
                 mean = ((REFRESH - 1) * ordinary + refresh) / REFRESH
                 print(

@@ -51,10 +51,12 @@ def trace(A: Tensor) -> Tensor:
     return A.diagonal(dim1=-2, dim2=-1).sum(-1)
 
 
-def make(A: Tensor, kept: Tensor | None, rows: Tensor, damping: float, power: float) -> Tensor:
+def make(
+    A: Tensor, kept: tuple[Tensor, int] | None, rows: Tensor, damping: float, power: float
+) -> Tensor:
     """g = c (A + lambda I)^-power, lambda = (damping + s / rows) tr(A) / s, which fades g out where
-    few rows are behind A (n,). c is such that tr(K g^2) = tr(K) for the moment K to be kept, or 1.
-    The identity where A is zero."""
+    few rows are behind A (n,). For `kept` = (K, e) c is such that tr(K g^e) = tr(K), else 1. The
+    identity where A is zero."""
     s = A.shape[-1]
     mean = trace(A)[..., None] / s
     zero = mean == 0
@@ -65,9 +67,10 @@ def make(A: Tensor, kept: Tensor | None, rows: Tensor, damping: float, power: fl
     values, vectors = torch.linalg.eigh(B)
     powers = (values.clamp(min=1e-30) * mean) ** -power
     if kept is not None:
-        squares = (vectors * (kept @ vectors)).sum(-2).clamp(min=0)
-        wanted, found = (x.sum((1, 2))[:, None, None] for x in (squares, squares * powers**2))
-        powers = powers * (wanted / found).where(found > 0, 1).sqrt()
+        K, e = kept
+        squares = (vectors * (K @ vectors)).sum(-2).clamp(min=0)
+        wanted, found = (x.sum((1, 2))[:, None, None] for x in (squares, squares * powers**e))
+        powers = powers * (wanted / found).where(found > 0, 1) ** (1 / e)
     return (vectors * powers.where(~zero, 1)[..., None, :]) @ vectors.mT
 
 

@@ -44,9 +44,9 @@ class RoundTrip(Optimizer):
     damping: lambda = (damping + d / rows seen) tr(A) / d for d inputs.
     refresh: steps from one gauge to the next.
     rows: at most so many rows of a layer's inputs enter A at a forward pass; None for all.
-    length: "kept" chooses c so that inputs keep their mean square; with SGD, their variance.
-        "metric" is c = 1: for gradient descent the step is G (A + lambda I)^-1 then, and the
-        learning rate has no unit. Start at 0.3 with SGD.
+    length: "kept" chooses c so that inputs keep their mean square, or with SGD gradients their
+        length. "metric" is c = 1: for gradient descent the step is G (A + lambda I)^-1 then, and
+        the learning rate has no unit. Start at 0.3 with SGD.
     exclude: names or patterns of parameters or modules to leave alone, such as "head" or "*.down".
     pairs: names (A, B) of parameters of which only the product B A matters; LoRA's are found.
     process_group: where statistics are exchanged; "auto" is the group of DistributedDataParallel or
@@ -333,10 +333,9 @@ class RoundTrip(Optimizer):
                 continue
             A, mean, rows = found
             mine = users[id(source)]
-            kept = A if self.length == "kept" else None
-            if kept is not None and mean is not None:
-                if any(traits.is_linear(owners[id(m.parameter)][0]) for m in mine):
-                    kept = gauge.covariance(A, mean)
+            kept = (A, 2) if self.length == "kept" else None
+            if kept and any(traits.is_linear(owners[id(m.parameter)][0]) for m in mine):
+                kept = (A if mean is None else gauge.covariance(A, mean), 4)
             rows = rows * exchange.size(group)
             new = gauge.make(A, kept, rows, self.damping, source.power)
             if any(traits.reads_weights(owners[id(m.parameter)][0]) for m in mine):

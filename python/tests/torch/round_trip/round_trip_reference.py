@@ -59,10 +59,11 @@ class RoundTrip:
             values, vectors = np.linalg.eigh(A + ridge * np.eye(d))
             g = vectors @ np.diag(values**-self.power) @ vectors.T
             if self.kept:
-                K = A
                 if isinstance(self.rule, GradientDescent):
-                    K = A - np.outer(self.sum, self.sum) / self.n**2
-                g = g * np.sqrt(np.trace(K) / np.trace(g @ K @ g))
+                    C = A - np.outer(self.sum, self.sum) / self.n**2
+                    g = g * (np.trace(C) / np.trace(g @ g @ C @ g @ g)) ** 0.25
+                else:
+                    g = g * (np.trace(A) / np.trace(g @ A @ g)) ** 0.5
             if self.g is not None and self.rule.M is not None:
                 self.rule.M = self.rule.M @ np.linalg.inv(self.g) @ g
             self.g = g

@@ -48,11 +48,6 @@ def check_model(model: nn.Module) -> None:
         )
 
 
-def versions_of(model: nn.Module) -> dict[str, int]:
-    tensors = [*model.named_parameters(), *model.named_buffers()]
-    return {name: tensor._version for name, tensor in tensors}
-
-
 def frozen_parameters(model: nn.Module) -> dict[str, str]:
     """Parameters that may not move -> why."""
     reasons = {}

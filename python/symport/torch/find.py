@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ._find_input import calling, check_model, check_outputs, frozen_parameters, versions_of
+from ._find_input import calling, check_model, check_outputs, frozen_parameters
+from .carry import carried, compared
 from .interpret import Interpreter
 from .probe import Probe
 from .prover import Prover
-from .recorder import Operation
+from .recorder import Operation, computations
 from .structure import ProvedFor
 from .symmetries import Group, Symmetries, unwrap
 from .table import OptimizerLike, optimizer_name
@@ -26,6 +28,8 @@ def find_symmetries(
     example_inputs: Any,
     loss_fn: Callable[..., Tensor] | None = None,
     optimizer: OptimizerLike | None = None,
+    *,
+    like: Symmetries | None = None,
 ) -> Symmetries:
     """The exact continuous symmetries of a model, each proved on randomised copies.
 
@@ -37,10 +41,17 @@ def find_symmetries(
         the target as last entry of the tuple of inputs: only the loss must.
     optimizer: for the column of the table that says which groups it feels: the optimizer, its
         class or its name.
+    like: symmetries found on a small model of the same code. They are carried over by names, ties
+        and operations instead of being searched, also to more layers and more heads, and random
+        elements are tested on this model. Certificates name the small model as the place of the
+        proof. Raises ValueError, with the module's name, where the two models differ in more than
+        sizes, where widths do not scale alike, and where a group fails the test.
 
     Raises ValueError for models and inputs on which it cannot work, with the reason.
     """
     with torch.inference_mode(False), torch.enable_grad():
+        if like is not None:
+            return _carried(like, model, example_inputs, loss_fn, optimizer)
         return _find(model, example_inputs, loss_fn, optimizer)
 
 
@@ -52,7 +63,7 @@ def _find(
 ) -> Symmetries:
     optimizer_name(optimizer)  # raises for names that are not known
     plain = unwrap(model)
-    versions, probe, operations, outputs, departures = _start(plain, example_inputs, loss_fn)
+    probe, proof, operations, outputs = _start(plain, example_inputs, loss_fn)
     forbidden = frozen_parameters(plain)
     charges = Interpreter(probe.parameters, forbidden, probe.buffers).run(operations, outputs)
     signs = None
@@ -61,7 +72,9 @@ def _find(
     del operations, outputs  # every tensor of the pass
     prover = Prover(probe, plain)
     prover.search(charges, signs)
-    return _finish(model, prover, versions, optimizer, departures)
+    drift = prover.finite()
+    _check_untouched(probe)
+    return Symmetries(model, prover.groups, prover.refused, optimizer, drift, proof)
 
 
 def prove(
@@ -75,18 +88,43 @@ def prove(
     others are in `refused`."""
     with torch.inference_mode(False), torch.enable_grad():
         plain = unwrap(model)
-        versions, probe, operations, outputs, departures = _start(plain, example_inputs, loss_fn)
+        probe, proof, operations, outputs = _start(plain, example_inputs, loss_fn)
         charges = Interpreter(probe.parameters, {}, probe.buffers).run(operations, outputs)
         prover = Prover(probe, plain)
         prover.given(groups, charges)
-        return _finish(model, prover, versions, optimizer, departures)
+        drift = prover.finite()
+        _check_untouched(probe)
+        return Symmetries(model, prover.groups, prover.refused, optimizer, drift, proof)
+
+
+def _carried(
+    like: Symmetries,
+    model: nn.Module,
+    example_inputs: Any,
+    loss_fn: Callable[..., Tensor] | None,
+    optimizer: OptimizerLike | None,
+) -> Symmetries:
+    if like.proved_for is None or like.proved_for.carried or not like.proved_for.operations:
+        raise ValueError("like: expected what find_symmetries found on a small model by itself")
+    like.check_model()
+    optimizer_name(optimizer)
+    plain = unwrap(model)
+    probe, proof, _, _ = _start(plain, example_inputs, loss_fn)
+    layout = compared(like, plain, proof)
+    groups, refused, drift = carried(like, probe, layout, plain)
+    _check_untouched(probe)
+    count = sum(p.numel() for p in unwrap(like.model).parameters())
+    text = (
+        f"proved on a model of the same code with {count:,} parameters; on this one random elements"
+        f" changed the outputs by {drift:.0e}"
+    )
+    return Symmetries(model, groups, refused, optimizer, drift, replace(proof, carried=text))
 
 
 def _start(
     plain: nn.Module, example_inputs: Any, loss_fn: Callable[..., Tensor] | None
-) -> tuple[dict[str, int], Probe, list[Operation], list[Tensor], list[str]]:
+) -> tuple[Probe, ProvedFor, list[Operation], list[Tensor]]:
     check_model(plain)
-    versions = versions_of(plain)
     call, inputs = calling(example_inputs, loss_fn)
     probe = Probe(plain, inputs, call)
     try:
@@ -97,22 +135,13 @@ def _start(
             f" ({type(error).__name__}: {error}); check their number, shapes and types"
         ) from error
     check_outputs(outputs)
-    return versions, probe, operations, outputs, departures
+    proof = ProvedFor.of(plain, departures, computations(operations))
+    return probe, proof, operations, outputs
 
 
-def _finish(
-    model: nn.Module,
-    prover: Prover,
-    versions: dict[str, int],
-    optimizer: OptimizerLike | None,
-    departures: Sequence[str],
-) -> Symmetries:
-    drift = prover.finite()
-    plain = unwrap(model)
-    if versions_of(plain) != versions:
+def _check_untouched(probe: Probe) -> None:
+    if probe.touched():
         raise RuntimeError(
             "the model's parameters or buffers were changed while its copy ran: a hook or a global"
             " refers to the original module; remove it before the search"
         )
-    proved_for = ProvedFor.of(plain, departures)
-    return Symmetries(model, prover.groups, prover.refused, optimizer, drift, proved_for)

@@ -281,7 +281,7 @@ def _scope(certificate: Certificate, symmetries: Symmetries) -> str:
     proofs = [g.proof for g in certificate.groups if g.moved]
     known = [p for p in proofs if p is not None]
     if symmetries.proved_for is not None and len(known) == len(proofs):
-        data = f"{symmetries.proved_for.data} (proved, worst residual {max(known):.1e})"
+        data = f"{symmetries.proved_for.data} ({symmetries.proved_for.proof(max(known))})"
     elif symmetries.file:
         data = (
             "all data, if the groups of the gauge file are symmetries of this model (not proved:"

@@ -148,6 +148,11 @@ class Probe:
             parameter.grad = None
         self._users = dict([*model.named_parameters(), *model.named_buffers()])
         self._users_inputs = self.inputs
+        self._versions = {name: tensor._version for name, tensor in self._users.items()}
+
+    def touched(self) -> bool:
+        """Whether somebody changed the user's parameters or buffers meanwhile."""
+        return any(t._version != self._versions[name] for name, t in self._users.items())
 
     @torch.no_grad()
     def randomise(self, seed: int, gain: float) -> dict[str, Tensor]:

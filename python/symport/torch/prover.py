@@ -22,8 +22,8 @@ from .symmetries import Group, Refusal
 #: Seeds and gains of the random parameters of a proof; the second ones saturate what can saturate.
 SAMPLES = ((1, 1.0), (2, 2.0))
 
-_HALF = (torch.float16, torch.bfloat16)
-_HALF_REASON = "half precision: only powers of two are exact"
+HALF = (torch.float16, torch.bfloat16)
+HALF_REASON = "half precision: only powers of two are exact"
 # Reasons that only follow from another one, or that need no explanation.
 _CONSEQUENCES = (OUTPUT, "sum over", "rows chosen", "slope of", "convolution over")
 
@@ -66,7 +66,7 @@ class Prover:
 
     def __init__(self, probe: Probe, model: nn.Module) -> None:
         self._probe = probe
-        self._half = {n for n, p in model.named_parameters() if p.dtype in _HALF}
+        self._half = {n for n, p in model.named_parameters() if p.dtype in HALF}
         self._tensors = {**probe.parameters, **probe.buffers}
         self._sample = (0, 0.0)  # where the probe is; (0, 0.0) is the user's place
         self.groups: list[Group] = []
@@ -188,7 +188,7 @@ class Prover:
             return
         if candidate.matrix is None:
             if self._wants_mixing(proposal):
-                self._refuse("GL", proposal, _HALF_REASON, None)
+                self._refuse("GL", proposal, HALF_REASON, None)
             self._accept("scale", proposal.slots, proposal.size, residual)
             return
         found = blocks(candidate.matrix)
@@ -214,7 +214,7 @@ class Prover:
                 reason = "the gains of the norms differ; only norms without gains allow it"
                 self._refuse("O", proposal, reason, None)
         elif candidate.matrix is None:
-            self._refuse("O", proposal, _HALF_REASON, None)
+            self._refuse("O", proposal, HALF_REASON, None)
         else:
             for start, stop in blocks(candidate.matrix):
                 if stop - start > 1:

@@ -9,7 +9,7 @@ notes where that happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +51,26 @@ class Operation:
     @property
     def mutates(self) -> bool:
         return bool(self.func._schema.is_mutable)
+
+
+# Operations that only move entries, as sizes ask for, and products of matrices by another name.
+_MOVING = ("clone", "contiguous", "copy_", "_to_copy", "_unsafe_view", "lift_fresh")
+_PRODUCTS = ("mm", "bmm", "mv", "dot")
+
+
+def computations(operations: Iterable[Operation]) -> dict[str, tuple[str, ...]]:
+    """The operations of every module by name, without views and copies."""
+    found: dict[str, list[str]] = {}
+    for op in operations:
+        views = any(a.alias_info is not None and not a.alias_info.is_write for a in _arguments(op))
+        if not views and op.name not in _MOVING:
+            name = "mm" if op.name in _PRODUCTS else op.name
+            found.setdefault(op.where, []).append(name)
+    return {where: tuple(names) for where, names in found.items()}
+
+
+def _arguments(op: Operation) -> Any:
+    return op.func._schema.arguments
 
 
 # Operations whose result is a Python value.

@@ -5,7 +5,7 @@ the values took."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -34,16 +34,31 @@ class ProvedFor:
 
     departures: modules in which Python saw values of tensors; what it did with them is known for
     the recorded pass only.
+    operations: what each module computed, itself and not by its children.
+    carried: how the proof came from a smaller model; empty for one that was made on this model.
     """
 
     structure: Mapping[str, str]
     modes: Mapping[str, bool]
     departures: tuple[str, ...] = ()
+    operations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    carried: str = ""
 
     @classmethod
-    def of(cls, model: nn.Module, departures: Sequence[str] = ()) -> ProvedFor:
+    def of(
+        cls,
+        model: nn.Module,
+        departures: Sequence[str] = (),
+        operations: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> ProvedFor:
         modes = {path: module.training for path, module in model.named_modules()}
-        return cls(structure_of(model), modes, tuple(departures))
+        return cls(structure_of(model), modes, tuple(departures), operations or {})
+
+    def proof(self, residual: float) -> str:
+        """In a few words, with the worst residual of the groups in question."""
+        if self.carried:
+            return f"{self.carried}; worst residual there {residual:.1e}"
+        return f"proved, worst residual {residual:.1e}"
 
     @property
     def data(self) -> str:

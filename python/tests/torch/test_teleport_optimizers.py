@@ -14,7 +14,7 @@ import torch
 from by_hand import bits, network, same_bits, scaling, train
 from torch import Tensor, nn
 
-from symport.torch import Symmetries, Teleporter, teleport
+from symport.torch import Symmetries, Teleporter, balance, teleport
 from symport.torch.round_trip import RoundTrip
 
 sys.path.insert(0, str(Path(__file__).parent / "round_trip"))
@@ -117,6 +117,21 @@ def test_a_trial_step_is_the_step_of_all_optimizers_and_leaves_no_trace() -> Non
     step_all(optimizers)
     expected = certificate.next_loss if certificate.accepted else certificate.next_loss_plain
     assert closure().item() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_balance_moves_the_state_of_all_of_them(wrapped: bool) -> None:
+    model, symmetries, closure = network("scale")
+    optimizers = muon_and_adamw(model)
+    optimizer = RoundTrip(model, optimizers) if wrapped else optimizers
+    closure().backward()
+    step_all([optimizer] if wrapped else optimizers)
+    before = {n: p.detach().clone() for n, p in model.named_parameters()}
+    bias = optimizers[1].state[model[0].bias]["exp_avg"]
+    moment = bias.clone()
+    assert balance(model, symmetries=symmetries, optimizer=optimizer).accepted
+    torch.testing.assert_close(bias, moment / rho_of(before, model)["0.bias"])
+    assert not torch.equal(bias, moment)
 
 
 def test_a_refused_teleport_leaves_the_state_of_every_optimizer() -> None:
@@ -270,7 +285,8 @@ class ByHand:
             if squares is not None:
                 squares /= torch.from_numpy(factor) ** 2
             if trip is not None:
-                trip.S, trip.n, trip.t, trip.g = 0.0, 0.0, 0, np.eye(self.values[name].shape[1])
+                trip.S = trip.sum = trip.n = 0.0
+                trip.t, trip.g = 0, np.eye(self.values[name].shape[1])
 
     def step(self, gradients: dict[str, np.ndarray], rows: dict[str, np.ndarray]) -> None:
         for name, G in gradients.items():

@@ -51,13 +51,12 @@ def test_symport_takes_one_line(name: str) -> None:
 
 
 def test_mnist() -> None:
-    """At the rate that is best without the line, and at the best of each. Where the rate is too
-    small, the line does not help."""
+    """At the same rates, and at the best of each."""
     rates = (0.1, 0.2, 0.5)
     plain = [curve("mnist", True, rate)[-1][1] for rate in rates]
     trips = [curve("mnist", False, rate)[-1][1] for rate in rates]
     assert min(plain) == plain[1]  # inside of the grid
-    assert trips[1] < 0.9 * plain[1]
+    assert all(a < b for a, b in zip(trips, plain, strict=True))
     assert min(trips) < 0.5 * min(plain)
 
 

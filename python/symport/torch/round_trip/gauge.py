@@ -40,25 +40,12 @@ def moments(H: Tensor, k: int, s: int) -> Tensor:
     return S.masked_fill(~S.isfinite().flatten(1).all(-1)[:, None, None, None], 0)
 
 
-def covariance(A: Tensor, mean: Tensor) -> Tensor:
-    """Of rows with second moment A; A where they are all alike."""
-    C = A - mean @ mean.mT
-    alike = trace(C) <= 1e-4 * trace(A)
-    return torch.where(alike[..., None, None], A, C)
-
-
-def trace(A: Tensor) -> Tensor:
-    return A.diagonal(dim1=-2, dim2=-1).sum(-1)
-
-
-def make(
-    A: Tensor, kept: tuple[Tensor, int] | None, rows: Tensor, damping: float, power: float
-) -> Tensor:
+def make(A: Tensor, rows: Tensor, damping: float, power: float, kept: bool) -> Tensor:
     """g = c (A + lambda I)^-power, lambda = (damping + s / rows) tr(A) / s, which fades g out where
-    few rows are behind A (n,). For `kept` = (K, e) c is such that tr(K g^e) = tr(K), else 1. The
+    few rows are behind A (n,). c is 1 or, if lengths are `kept`, such that tr(A g^2) = tr(A). The
     identity where A is zero."""
     s = A.shape[-1]
-    mean = trace(A)[..., None] / s
+    mean = A.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None]
     zero = mean == 0
     share = damping + s / rows[:, None].clamp(min=1e-9)
     unit = torch.eye(s).to(A)
@@ -66,11 +53,10 @@ def make(
     B = torch.where(zero[..., None], unit, A / mean[..., None]) + share[..., None, None] * unit
     values, vectors = torch.linalg.eigh(B)
     powers = (values.clamp(min=1e-30) * mean) ** -power
-    if kept is not None:
-        K, e = kept
-        squares = (vectors * (K @ vectors)).sum(-2).clamp(min=0)
-        wanted, found = (x.sum((1, 2))[:, None, None] for x in (squares, squares * powers**e))
-        powers = powers * (wanted / found).where(found > 0, 1) ** (1 / e)
+    if kept:
+        squares = (vectors * (A @ vectors)).sum(-2).clamp(min=0)
+        wanted, found = (x.sum((1, 2))[:, None, None] for x in (squares, squares * powers**2))
+        powers = powers * (wanted / found).where(found > 0, 1).sqrt()
     return (vectors * powers.where(~zero, 1)[..., None, :]) @ vectors.mT
 
 

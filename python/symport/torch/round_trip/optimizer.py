@@ -40,13 +40,14 @@ class RoundTrip(Optimizer):
 
     power: 0.5 makes inputs white, 0 leaves them as they are; a pair (hidden, raw) tells layers
         whose inputs depend on parameters from those that are given data, where white inputs learn
-        faster and generalise worse. The default is (0.25, 0), and 0.5 where length is "metric".
+        faster and generalise worse. The default is (0.25, 0); half of that with SGD, whose steps g
+        multiplies twice; and 0.5 where length is "metric".
     damping: lambda = (damping + d / rows seen) tr(A) / d for d inputs.
     refresh: steps from one gauge to the next.
     rows: at most so many rows of a layer's inputs enter A at a forward pass; None for all.
-    length: "kept" chooses c so that inputs keep their mean square, or with SGD gradients their
-        length. "metric" is c = 1: for gradient descent the step is G (A + lambda I)^-1 then, and
-        the learning rate has no unit. Start at 0.3 with SGD.
+    length: "kept" chooses c so that inputs keep their mean square. "metric" is c = 1: for gradient
+        descent the step is G (A + lambda I)^-1 then, and the learning rate has no unit. Start at
+        0.3 with SGD.
     exclude: names or patterns of parameters or modules to leave alone, such as "head" or "*.down".
     pairs: names (A, B) of parameters of which only the product B A matters; LoRA's are found.
     process_group: where statistics are exchanged; "auto" is the group of DistributedDataParallel or
@@ -71,7 +72,8 @@ class RoundTrip(Optimizer):
         if length not in LENGTHS:
             raise ValueError(f"length: found {length!r}, expected 'kept' or 'metric'")
         if power is None:
-            power = (0.25, 0.0) if length == "kept" else 0.5
+            twice = all(traits.is_linear(o) for o in self.optimizers)
+            power = 0.5 if length == "metric" else (0.125 if twice else 0.25, 0.0)
         hidden, raw = power if isinstance(power, tuple) else (power, power)
         check_number("power", hidden, zero=True)
         check_number("power", raw, zero=True)
@@ -331,13 +333,9 @@ class RoundTrip(Optimizer):
             found = source.statistics()
             if found is None or id(source) not in users:
                 continue
-            A, mean, rows = found
+            A, rows = found[0], found[1] * exchange.size(group)
             mine = users[id(source)]
-            kept = (A, 2) if self.length == "kept" else None
-            if kept and any(traits.is_linear(owners[id(m.parameter)][0]) for m in mine):
-                kept = (A if mean is None else gauge.covariance(A, mean), 4)
-            rows = rows * exchange.size(group)
-            new = gauge.make(A, kept, rows, self.damping, source.power)
+            new = gauge.make(A, rows, self.damping, source.power, self.length == "kept")
             if any(traits.reads_weights(owners[id(m.parameter)][0]) for m in mine):
                 source.inverse = gauge.over(torch.eye(source.s).to(new).expand_as(new), new)
             if source.g is not None:

@@ -22,9 +22,8 @@ class Source:
         self.g: Tensor | None = None
         self.inverse: Tensor | None = None  # for optimizers that read weights
 
-    def statistics(self) -> tuple[Tensor, Tensor | None, Tensor] | None:
-        """A, the mean of the rows if there are some, and how many are behind it; None if nothing is
-        known yet."""
+    def statistics(self) -> tuple[Tensor, Tensor] | None:
+        """A and how many rows are behind it; None if nothing is known yet."""
         raise NotImplementedError
 
 
@@ -32,7 +31,7 @@ class Inputs(Source):
     """The running mean of h h' over the rows of a layer's input.
 
     S = sum over steps of DECAY^age times the sum of (h, 1) (h, 1)' over the rows of that step; its
-    last column has the sum of h and the number of rows.
+    last entry is the number of rows.
     """
 
     def __init__(self, n: int, k: int, s: int, power: float):
@@ -57,13 +56,12 @@ class Inputs(Source):
         """Nothing seen yet."""
         self.S = like.new_zeros(self.n, self.k, self.s + 1, self.s + 1)
 
-    def statistics(self) -> tuple[Tensor, Tensor | None, Tensor] | None:
+    def statistics(self) -> tuple[Tensor, Tensor] | None:
         if self.S is None:
             return None
         self.S.masked_fill_(~self.S.isfinite().flatten(1).all(-1)[:, None, None, None], 0)
         rows = self.S[:, 0, -1, -1]
-        mean = self.S / rows.clamp(min=1e-9)[:, None, None, None]
-        return mean[..., :-1, :-1], mean[..., :-1, -1:], rows
+        return self.S[..., :-1, :-1] / rows.clamp(min=1e-9)[:, None, None, None], rows
 
     def state_dict(self) -> dict[str, Any]:
         tensors = {name: getattr(self, name) for name in TENSORS}
@@ -91,10 +89,10 @@ class Partner(Source):
         super().__init__(1, 1, rank, power)
         self.factor, self.rank_first = factor, rank_first
 
-    def statistics(self) -> tuple[Tensor, Tensor | None, Tensor] | None:
+    def statistics(self) -> tuple[Tensor, Tensor] | None:
         F = self.factor.detach()
         F = F.full_tensor() if hasattr(F, "full_tensor") else F
         F = F.flatten(1).to(torch.float64 if F.dtype == torch.float64 else torch.float32)
         F = F if self.rank_first else F.mT
         A = (F @ F.mT)[None, None]
-        return A.where(A.isfinite().all(), 0), None, A.new_full((1,), torch.inf)
+        return A.where(A.isfinite().all(), 0), A.new_full((1,), torch.inf)

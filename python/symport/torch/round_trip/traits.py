@@ -90,7 +90,7 @@ def reads_weights(optimizer: Optimizer) -> bool:
 
 
 def is_linear(optimizer: Optimizer) -> bool:
-    """Whether a step is proportional to gradients: gradient descent and momentum."""
+    """Whether steps are proportional to gradients, as those of gradient descent and momentum."""
     return any(c.__name__.startswith(("SGD", "ASGD")) for c in type(optimizer).__mro__)
 
 

@@ -45,12 +45,11 @@ class RoundTrip:
     def __init__(self, rule, power, kept, damping=0.1, refresh=10, decay=0.95):
         self.rule, self.power, self.kept = rule, power, kept
         self.damping, self.refresh, self.decay = damping, refresh, decay
-        self.S, self.sum, self.n, self.g, self.t = 0.0, 0.0, 0.0, None, 0
+        self.S, self.n, self.g, self.t = 0.0, 0.0, None, 0
 
     def step(self, W, G, H):
         """W after the step with the gradient G and the rows H of the layer's input."""
         self.S = self.decay * self.S + H.T @ H
-        self.sum = self.decay * self.sum + H.sum(0)
         self.n = self.decay * self.n + len(H)
         if self.t in (0, 1, 2, 4, 8) and self.t < self.refresh or self.t % self.refresh == 0:
             d = H.shape[1]
@@ -59,11 +58,7 @@ class RoundTrip:
             values, vectors = np.linalg.eigh(A + ridge * np.eye(d))
             g = vectors @ np.diag(values**-self.power) @ vectors.T
             if self.kept:
-                if isinstance(self.rule, GradientDescent):
-                    C = A - np.outer(self.sum, self.sum) / self.n**2
-                    g = g * (np.trace(C) / np.trace(g @ g @ C @ g @ g)) ** 0.25
-                else:
-                    g = g * (np.trace(A) / np.trace(g @ A @ g)) ** 0.5
+                g = g * np.sqrt(np.trace(A) / np.trace(g @ A @ g))
             if self.g is not None and self.rule.M is not None:
                 self.rule.M = self.rule.M @ np.linalg.inv(self.g) @ g
             self.g = g

@@ -35,7 +35,7 @@ def error(found, expected) -> float:
 
 def moment_of(optimizer, name: str) -> torch.Tensor:
     """A, before the first step."""
-    A, _, _ = sources(optimizer)[name].statistics()
+    A, _ = sources(optimizer)[name].statistics()
     return A
 
 

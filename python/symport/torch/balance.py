@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from torch import Tensor, nn
@@ -23,7 +23,7 @@ def balance(
     example_inputs: Any = None,
     *,
     symmetries: Symmetries | None = None,
-    optimizer: Optimizer | None = None,
+    optimizer: Optimizer | Sequence[Optimizer] | None = None,
     powers_of_two: bool = True,
     across_decay: bool = False,
     also: Iterable[nn.Module | Mapping[str, Tensor]] = (),

@@ -336,11 +336,12 @@ class RoundTrip(Optimizer):
             A, rows = found[0], found[1] * exchange.size(group)
             mine = users[id(source)]
             new = gauge.make(A, rows, self.damping, source.power, self.length == "kept")
+            unit = torch.eye(source.s).to(new).expand_as(new)
             if any(traits.reads_weights(owners[id(m.parameter)][0]) for m in mine):
-                source.inverse = gauge.over(torch.eye(source.s).to(new).expand_as(new), new)
-            if source.g is not None:
-                for m in mine:
-                    move_state(m, owners[id(m.parameter)][0], source.g, new)
+                source.inverse = gauge.over(unit, new)
+            old = unit if source.g is None else source.g
+            for m in mine:
+                move_state(m, owners[id(m.parameter)][0], old, new)
             source.g = new
 
     def _warn_of_low_coverage(self) -> None:

@@ -343,3 +343,21 @@ def test_it_cannot_be_copied():
     optimizer = RoundTrip(model, torch.optim.SGD(model.parameters(), 0.1))
     with pytest.raises(TypeError, match="state_dict"):
         copy.deepcopy(optimizer)
+
+
+def test_an_optimizer_with_momentum_is_wrapped_where_it_stands():
+    """What it gathered before moves into the first gauge: the next step is 0.9 M g g."""
+    layer = nn.Linear(6, 3, bias=False)
+    inner = torch.optim.SGD(layer.parameters(), 0.1, momentum=0.9)
+    M = torch.randn(3, 6)
+    layer.weight.grad = M.clone()
+    inner.step()
+    before = layer.weight.detach().clone()
+    optimizer = RoundTrip(layer, inner, power=0.5, rows=None)
+    layer(X)
+    layer.weight.grad = torch.zeros(3, 6)
+    optimizer.step()
+    (source,) = optimizer._recorder.sources
+    expected = -0.1 * 0.9 * M @ source.g[0, 0] @ source.g[0, 0]
+    assert torch.allclose(layer.weight - before, expected, atol=1e-6)
+    assert not torch.allclose(expected, -0.1 * 0.9 * M, atol=1e-2)

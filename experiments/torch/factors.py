@@ -38,9 +38,9 @@ ROWS: dict[str, tuple[str, dict | None, dict[str, float]]] = {
     "momentum": ("momentum", None, {"deep": 0.05, "lora": 0.5}),
     "adamw": ("adamw, one rate", None, {"deep": 0.05, "lora": 0.05}),
     "sgd in the metric gauge": ("sgd", METRIC, {"deep": 0.3, "lora": 0.5}),
-    "momentum in the metric gauge": ("momentum", METRIC, {"deep": 0.01, "lora": 0.5}),
+    "momentum in the metric gauge": ("momentum", METRIC, {"deep": 0.02, "lora": 0.05}),
     "adamw in the gauge": ("adamw, one rate", FULL, {"deep": 0.05, "lora": 0.05}),
-    "adamw in the white gauge": ("adamw, one rate", WHITE, {"deep": 0.05, "lora": 0.05}),
+    "adamw in the white gauge": ("adamw, one rate", WHITE, {"deep": 0.05, "lora": 0.01}),
 }
 
 

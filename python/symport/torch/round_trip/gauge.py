@@ -31,13 +31,13 @@ def split(X: Tensor, k: int, s: int) -> Tensor:
     return F.pad(X, (0, k * s - d)).view(n, m, k, s).transpose(1, 2)
 
 
-def moments(H: Tensor, k: int, s: int) -> Tensor:
-    """The sum of (h, 1) (h, 1)' over rows (n, m, d): the last entry is their number. Rows of zeros
-    are padding and do not count; where a sum is not finite, no row does."""
-    one = (H != 0).any(-1, keepdim=True).to(H.dtype)
-    H = torch.cat([split(H, k, s), one[:, None].expand(-1, k, -1, -1)], -1)
-    S = H.mT @ H
-    return S.masked_fill(~S.isfinite().flatten(1).all(-1)[:, None, None, None], 0)
+def with_one(H: Tensor, k: int, s: int) -> Tensor:
+    """Rows (n, m, d) as (n, k, m, s + 1), each block with a 1 at its end. Rows of zeros are padding
+    and stay zero; where a row is not finite, all rows of that matrix are."""
+    sizes = torch.linalg.vector_norm(H, dim=-1, keepdim=True)
+    finite = sizes.sum(1, keepdim=True).isfinite()
+    one = ((sizes > 0) & finite).to(H.dtype)[:, None].expand(-1, k, -1, -1)
+    return torch.cat([split(H.masked_fill(~finite, 0), k, s), one], -1)
 
 
 def make(A: Tensor, rows: Tensor, damping: float, power: float, kept: bool) -> Tensor:
@@ -52,7 +52,7 @@ def make(A: Tensor, rows: Tensor, damping: float, power: float, kept: bool) -> T
     # In units of the mean, with lambda added: bounded, and well away from singular.
     B = torch.where(zero[..., None], unit, A / mean[..., None]) + share[..., None, None] * unit
     values, vectors = torch.linalg.eigh(B)
-    powers = (values.clamp(min=1e-30) * mean) ** -power
+    powers = values.clamp(min=1e-30) ** -power * mean**-power
     if kept:
         squares = (vectors * (A @ vectors)).sum(-2).clamp(min=0)
         wanted, found = (x.sum((1, 2))[:, None, None] for x in (squares, squares * powers**2))

@@ -41,16 +41,18 @@ class Inputs(Source):
 
     def add(self, H: Tensor, which: slice = slice(None)) -> None:
         """Rows (n, m, d) of all matrices or of `which`; of one (1, m, d) they count for each."""
-        S = gauge.moments(H, self.k, self.s)
+        H = gauge.with_one(H, self.k, self.s)
         if self.S is None:
-            self.begin(S)
+            self.begin(H)
         assert self.S is not None
-        if self.S.device != S.device or self.S.dtype != S.dtype:
-            self.S = self.S.to(S)
+        if self.S.device != H.device or self.S.dtype != H.dtype:
+            self.S = self.S.to(H)
         if self.fresh:
             self.S.mul_(DECAY)
             self.fresh = False
-        self.S[which] += S
+        S = self.S[which]
+        H = H.expand(len(S), -1, -1, -1).flatten(0, 1)
+        S.flatten(0, 1).baddbmm_(H.mT, H)
 
     def begin(self, like: Tensor) -> None:
         """Nothing seen yet."""

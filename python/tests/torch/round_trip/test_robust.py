@@ -191,7 +191,7 @@ def test_products_have_full_precision(monkeypatch):
     from symport.torch.round_trip import gauge
 
     seen = []
-    times, moments = gauge.times, gauge.moments
+    times, with_one = gauge.times, gauge.with_one
 
     def spy(call):
         def wrapped(*arguments):
@@ -201,7 +201,7 @@ def test_products_have_full_precision(monkeypatch):
         return wrapped
 
     monkeypatch.setattr(gauge, "times", spy(times))
-    monkeypatch.setattr(gauge, "moments", spy(moments))
+    monkeypatch.setattr(gauge, "with_one", spy(with_one))
     torch.set_float32_matmul_precision("high")
     try:
         model = network()

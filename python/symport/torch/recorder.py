@@ -49,6 +49,13 @@ class Operation:
         return self.func.overloadpacket.__name__
 
     @property
+    def departs(self) -> bool:
+        """A Python value, or a shape, depends on values. Of indices only masks do that."""
+        if self.name in ("index", "_unsafe_index"):
+            return any(i is not None and i.dtype in _MASKS for i in self.args[1])
+        return not _DEPARTURES.isdisjoint(self.func.tags)
+
+    @property
     def mutates(self) -> bool:
         return bool(self.func._schema.is_mutable)
 
@@ -73,8 +80,9 @@ def _arguments(op: Operation) -> Any:
     return op.func._schema.arguments
 
 
-# Operations whose result is a Python value.
-_DEPARTURES = ("_local_scalar_dense", "equal", "is_nonzero")
+# Operations whose result is a Python value, or has a shape that depends on values.
+_DEPARTURES = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+_MASKS = (torch.bool, torch.uint8)
 # Methods that hand a tensor's memory to others, which no dispatcher sees.
 _EXPORTS = ("numpy", "tolist", "__array__", "__dlpack__")
 # Operations that use the shape of their operand and none of its values, or literals only.
@@ -109,7 +117,7 @@ class Recorder(TorchDispatchMode):
         operation = Operation(func, args, kwargs or {}, outputs, where)
         self.operations.append(operation)
         tensors = [t for t in _pytree.tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
-        if operation.name in _DEPARTURES:
+        if operation.departs:
             for tensor in tensors:
                 self.departs(tensor)
         elif operation.name in _CONSTANTS or all(key_of(t) in self._constants for t in tensors):

@@ -103,8 +103,8 @@ def declare_state(optimizer: type[Optimizer], kinds: Mapping[str, str]) -> None:
 
         declare_state(Lion, {"exp_avg": "cotangent"})
 
-    A tensor of a kind other than "scalar" must have its parameter's shape, and one declared as a
-    point that is far from the weights gives a warning, both at the first teleport.
+    A tensor of a kind other than "scalar" must have its parameter's shape. A point that is far from
+    the weights gives a warning, and so does a tangent or cotangent close to them.
     """
     if not (isinstance(optimizer, type) and issubclass(optimizer, Optimizer)):
         raise TypeError(f"declare_state: found {optimizer!r}, expected the optimizer's class")
@@ -177,21 +177,26 @@ def state_entries(optimizer: Optimizer, names: Mapping[Tensor, str]) -> list[Sta
 def _check_points(
     optimizer: Optimizer, entries: list[StateEntry], names: Mapping[Tensor, str]
 ) -> None:
-    """A declared point is a copy of the weights: far from them, it is something else."""
+    """A declared point is a copy of the weights, and nothing else is."""
     if type(optimizer).__name__ not in _DECLARED:
         return
     parameters = {name: p for p, name in names.items()}
     for entry in entries:
+        if entry.kind not in ("point", "tangent", "cotangent"):
+            continue
+        p = parameters[entry.name].detach()
+        distance = torch.linalg.vector_norm(entry.tensor - p) / torch.linalg.vector_norm(p)
         if entry.kind == "point":
-            p = parameters[entry.name].detach()
-            distance = torch.linalg.vector_norm(entry.tensor - p)
-            if not distance <= 2 * torch.linalg.vector_norm(p) + 1e-12:
-                warnings.warn(
-                    f"{type(optimizer).__name__} keeps {entry.key!r}, declared as a point, but that"
-                    f" of {entry.name} is far from the weights; is it a copy of them?",
-                    stacklevel=2,
-                )
-                return
+            doubt = "far from the weights; is it a copy of them?" if distance > 2 else ""
+        else:
+            doubt = "close to the weights; is it a point?" if distance < 0.5 else ""
+        if doubt:
+            warnings.warn(
+                f"{type(optimizer).__name__} keeps {entry.key!r}, declared as a {entry.kind}, but"
+                f" that of {entry.name} is {doubt}",
+                stacklevel=2,
+            )
+            return
 
 
 def _lbfgs_entries(

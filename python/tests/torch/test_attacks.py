@@ -166,6 +166,14 @@ class Leaving(nn.Module):
             h = torch.relu(h) * float((np.asarray(h.detach()) < 1e9).mean())
         elif self.how == "tolist":
             h = torch.relu(h) * float(max(x.flatten().tolist()) < 1e9)
+        elif self.how == "allclose":
+            h = torch.relu(h) if torch.allclose(x, x + 1) else torch.relu(2 * h)
+        elif self.how == "nonzero":
+            h = torch.relu(h) * (1.0 if len(x.nonzero()) > 3 else 2.0)
+        elif self.how == "mask":
+            h = torch.relu(h) * (1.0 if x[x > 0].shape[0] > 3 else 2.0)
+        elif self.how == "unique":
+            h = torch.relu(h) * (1.0 if len(torch.unique(x)) > 3 else 2.0)
         elif self.how == "constant":
             h = torch.relu(h) * torch.arange(1, 3).max().item() * torch.tensor([2.0]).item()
         else:
@@ -173,7 +181,10 @@ class Leaving(nn.Module):
         return self.last(h)
 
 
-@pytest.mark.parametrize("how", ["branch", "item", "numpy", "asarray", "tolist"])
+LEAVING = ["branch", "item", "numpy", "asarray", "tolist", "allclose", "nonzero", "mask", "unique"]
+
+
+@pytest.mark.parametrize("how", LEAVING)
 def test_values_that_leave_the_graph_limit_the_scope(how: str) -> None:
     torch.manual_seed(0)
     model = Leaving(how)
@@ -245,4 +256,9 @@ def test_a_refusal_of_unknown_state_proposes_no_kind(monkeypatch) -> None:
     for state in optimizer.state.values():
         state["z"].mul_(100)
     with pytest.warns(UserWarning, match="far from the weights"):
+        st.balance(model, optimizer=optimizer, symmetries=symmetries)
+    st.declare_state(Averaging, {"z": "cotangent", "sums": "scalar"})
+    for parameter, state in optimizer.state.items():
+        state["z"].copy_(parameter)
+    with pytest.warns(UserWarning, match="close to the weights; is it a point"):
         st.balance(model, optimizer=optimizer, symmetries=symmetries)

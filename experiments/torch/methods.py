@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from table import IN_GAUGE
 from torch import nn
 
 Setting = dict[str, float]
@@ -100,8 +101,6 @@ class Method:
     start: Setting
     gauge: dict[str, Any] | None = None
 
-
-IN_GAUGE = " in the gauge"
 
 METHODS = {
     "sgd": Method(sgd, {"rate": 0.2}),

@@ -27,8 +27,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from methods import IN_GAUGE
-
+IN_GAUGE = " in the gauge"  # ends the names of methods that step there
 RESULTS = Path(__file__).parent / "results"
 Runs = dict[str, dict[str, dict[str, str]]]  # method -> seed -> the last row of the run
 

@@ -108,6 +108,18 @@ NetworkRunSpec with_layers(NetworkRunSpec spec, DataCache& cache) {
   return spec;
 }
 
+/// Throws OptionError where so many numbers need more memory than there is. `what` they are.
+template <Real Scalar>
+void require_memory(double numbers, const NetworkRunSpec& spec, const std::string& what) {
+  constexpr double gigabyte = 1e9;
+  const double needed = numbers * sizeof(Scalar), there = machine_memory();
+  if (needed <= there) return;
+  throw OptionError(
+      "layers", fmt::format("{}: training them in {} takes at least {:.3g} GB, and "
+                            "there are {:.3g}",
+                            what, to_string(spec.precision), needed / gigabyte, there / gigabyte));
+}
+
 /// Throws OptionError where the weights alone need more memory than there is.
 template <Real Scalar>
 NetworkRunSpec within_memory(NetworkRunSpec spec) {
@@ -116,14 +128,8 @@ NetworkRunSpec within_memory(NetworkRunSpec spec) {
     weights += static_cast<double>(spec.layers[i - 1] + (spec.biases ? 1 : 0)) *
                static_cast<double>(spec.layers[i]);
   }
-  constexpr double gigabyte = 1e9;
-  const double needed = weight_vectors * weights * sizeof(Scalar), there = machine_memory();
-  if (needed <= there) return spec;
-  throw OptionError(
-      "layers",
-      fmt::format("{:.3g} weights: training them in {} takes at least {:.3g} GB, and "
-                  "there are {:.3g}",
-                  weights, to_string(spec.precision), needed / gigabyte, there / gigabyte));
+  require_memory<Scalar>(weight_vectors * weights, spec, fmt::format("{:.3g} weights", weights));
+  return spec;
 }
 
 /// A run in one precision.
@@ -145,6 +151,7 @@ class LoadedRun final : public NetworkRun {
     if (!spec_.loss) spec_.loss = usual_loss();
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
                                           spec_.learning_rate, !spec_.minibatch());
+    check_batch_memory();
     check_samples();
     check_optimizer();
     check_symmetry();
@@ -261,6 +268,18 @@ class LoadedRun final : public NetworkRun {
   std::optional<Schedule> round_trips() const {
     if (!spec_.trip.on() || spec_.teleport.empty()) return std::nullopt;
     return spec_.teleport;
+  }
+
+  /// Of every unit and sample of a batch there is an activation and its gradient.
+  void check_batch_memory() const {
+    double units = 0.0;
+    for (std::size_t i = 1; i < spec_.layers.size(); ++i) {
+      units += static_cast<double>(spec_.layers[i]);
+    }
+    const auto all = static_cast<Index>(split_.training.size());
+    const auto samples = static_cast<double>(std::min(spec_.batch.value_or(all), all));
+    require_memory<Scalar>(2 * units * samples, spec_,
+                           fmt::format("{:.3g} units on {:.3g} samples at once", units, samples));
   }
 
   /// Samples that do not fit network and loss show here, before anything is written.

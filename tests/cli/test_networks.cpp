@@ -215,6 +215,8 @@ TEST(Train, SaysWhatIsWrongWithItsInput) {
       {{"train", "--data", "nosuch.npz", "--layers", "5,3"}, "nosuch.npz"},
       {{"train", "--data", "regression", "--layers", "784,1000000,1000000,10"},
        "--layers: 1e+12 weights: training them in double takes at least 3.2e+04 GB, and there are"},
+      {{"train", "--data", "regression", "--samples", "200000", "--layers", "5,1000000,3"},
+       "--layers: 1e+06 units on 2e+05 samples at once: training them in double takes at least"},
       {{"train", "--data", files.batch, "--layers", "4,3"}, "--data"},
       {{"train", "--data", files.batch, "--layers", "5,0,3"}, "--layers"},
       {{"train", "--data", files.batch, "--layers", "5,3", "--steps", "5", "--batch", "10"},

@@ -145,8 +145,13 @@ def defaults(name: str) -> str:
         row = cells.setdefault(options, {}).setdefault((part, optimizer), [])
         row.append(value - last[part, optimizer, seed])
     head = ["gauge", *(f"{part}: {optimizer}" for part, optimizer in columns)]
+
+    def cell(values: list[float]) -> str:
+        mean = spread(values)[0]
+        return f"{mean:+.3f}" if math.isfinite(mean) else "diverged"
+
     lines = [
-        [options, *(f"{statistics.mean(row[c]):+.3f}" if c in row else "" for c in columns)]
+        [options, *(cell(row[c]) if c in row else "" for c in columns)]
         for options, row in cells.items()
     ]
     return markdown(head, lines)

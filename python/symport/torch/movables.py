@@ -212,7 +212,8 @@ class Movables:
     def rounding(self, elements: Elements, before: Snapshot) -> float:
         """What rounding the moved tensors did, in the old gauge: the largest |W'' - W| / |W| with
         W'' the exact inverse of the move, applied to the stored values. The model computes now
-        what it computed before with W'' in place of W. 0: every bit comes back."""
+        what it computed before with W'' in place of W. 0: every bit comes back. In double precision
+        the way back rounds as much as the way there, so that the change counts twice."""
         back = self._representations(
             [
                 None if e is None else g.inverse(e)
@@ -228,6 +229,7 @@ class Movables:
                 returned = self._moved(name, self.tensors[name].detach().double(), "point", back)
                 size = torch.linalg.vector_norm(old, dtype=torch.float64)
                 change = torch.linalg.vector_norm(returned - old.double()) / size
+                change = 2 * change if old.dtype == torch.float64 else change
                 worst = max(worst, float(torch.nan_to_num(change, nan=math.inf)))
         return worst
 

@@ -236,6 +236,12 @@ class Rule:
     def M(self, value) -> None:
         self.entry("exp_avg", "momentum_buffer").copy_(torch.from_numpy(value))
 
+    def cut(self) -> None:
+        squares = self.entry("exp_avg_sq")
+        if squares is not None:
+            K = 0.1 / np.sqrt(0.001 * (1 - 0.81 / 0.999))
+            self.M = np.clip(self.M, -K * np.sqrt(squares.numpy()), K * np.sqrt(squares.numpy()))
+
     def step(self, G):
         with torch.no_grad():
             self.p.zero_()
@@ -296,6 +302,7 @@ class ByHand:
             elif name in rows:
                 self.values[name] = trip.step(self.values[name], G, rows[name])
             else:  # the rows of this step were seen before the teleport
+                trip.rule.cut()
                 self.values[name] += trip.rule.step(G)
                 trip.t += 1
 

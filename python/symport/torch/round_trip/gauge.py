@@ -48,6 +48,7 @@ def make(A: Tensor, rows: Tensor, damping: float, power: float, kept: bool) -> T
     mean = A.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None]
     zero = mean == 0
     share = damping + s / rows[:, None].clamp(min=1e-9)
+    share = share.clamp(min=s * torch.finfo(A.dtype).eps)
     unit = torch.eye(s).to(A)
     # In units of the mean, with lambda added: bounded, and well away from singular.
     B = torch.where(zero[..., None], unit, A / mean[..., None]) + share[..., None, None] * unit
@@ -62,6 +63,7 @@ def make(A: Tensor, rows: Tensor, damping: float, power: float, kept: bool) -> T
 
 def times(X: Tensor, g: Tensor) -> Tensor:
     """X g, (n, o, d)."""
+    g = g.to(X)
     n, k, s, _ = g.shape
     if k == 1:
         return X @ g[:, 0]
@@ -70,7 +72,7 @@ def times(X: Tensor, g: Tensor) -> Tensor:
 
 def over(new: Tensor, old: Tensor) -> Tensor:
     """old^-1 new."""
-    factor, _ = torch.linalg.cholesky_ex(old)
+    factor, _ = torch.linalg.cholesky_ex(old.to(new))
     return torch.cholesky_solve(new, factor)
 
 

@@ -20,7 +20,7 @@ from .matrices import Matrices
 from .recorder import Recorder
 from .source import Partner, Source
 from .table import describe
-from .trip import Trip, back, move_state, there
+from .trip import Trip, back, cut_moments, move_state, there
 
 LENGTHS = ("kept", "metric")
 
@@ -109,7 +109,7 @@ class RoundTrip(Optimizer):
     def state(self) -> Any:  # type: ignore[override]
         if len(self.optimizers) == 1:
             return self.optimizers[0].state
-        return ChainMap(*(optimizer.state for optimizer in self.optimizers))
+        return ChainMap(*(dict(o.state) for o in self.optimizers))
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         if len(self.optimizers) > 1:
@@ -150,6 +150,7 @@ class RoundTrip(Optimizer):
         for m in (m for pair in self._found.pairs for m in pair):
             if m.source is not None and own["pairs"].get(m.name) is not None:
                 m.source.g = own["pairs"][m.name].to(m.parameter.device, copy=True)
+        self._decays.clear()
         for name, buffer in own["decays"].items():
             self._decays[name].buffer = buffer.clone()
 
@@ -226,10 +227,7 @@ class RoundTrip(Optimizer):
                 for m in ready
                 if m.source is not None and m.source.g is not None
             ]
-            there(trips)
-        self._call("step", trips)
-        with gauge.full_precision(device.type):
-            back(trips)
+        self._travel("step", trips)
         self._recorder.next_step()
         self._steps += 1
         self._warn_of_low_coverage()
@@ -272,19 +270,20 @@ class RoundTrip(Optimizer):
                 optimizer, group = owners[id(m.parameter)]
                 if hasattr(optimizer, name) and traits.reads_weights(optimizer):
                     trips.append(Trip(m, optimizer, group, self._decays[m.name]))
-        with gauge.full_precision(self._model_device().type):
-            for trip in trips:
-                trip.go(None)
-        self._call(name, trips)
-        with gauge.full_precision(self._model_device().type):
-            back(trips)
+        self._travel(name, trips)
 
-    def _call(self, name: str, trips: list[Trip]) -> None:
-        """optimizer.name() of all that have it; what is in the gauge goes home should it fail."""
+    def _travel(self, name: str, trips: list[Trip]) -> None:
+        """There, optimizer.name() of all that have it, and back. Whatever fails, an interrupt too,
+        weights and gradients are home again, as they were."""
+        device = self._model_device().type
         try:
+            with gauge.full_precision(device):
+                there(trips)
             for optimizer in self.optimizers:
                 if hasattr(optimizer, name):
                     getattr(optimizer, name)()
+            with gauge.full_precision(device):
+                back(trips)
         except BaseException:
             for trip in trips:
                 trip.cancel()
@@ -342,6 +341,7 @@ class RoundTrip(Optimizer):
             old = unit if source.g is None else source.g
             for m in mine:
                 move_state(m, owners[id(m.parameter)][0], old, new)
+                cut_moments(m, *owners[id(m.parameter)])
             source.g = new
 
     def _warn_of_low_coverage(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from . import exchange, gauge
 from .find import Found
@@ -40,6 +41,8 @@ class Recorder:
         self._inputs: list[tuple[weakref.ref[Tensor], int, Inputs | None]] = []
         self._handles: list[Any] = []
         self._modes: dict[nn.Module, Products] = {}
+        self._left: list[Products] = []  # of passes that an interrupt ended
+        self._casts: list[Any] = []
         for module in [m.module for m in found.layers] + list(found.watched.values()):
             for hook in list(module._forward_hooks.values()):
                 if isinstance(hook, Hook) and hook.recorder is not None:
@@ -63,6 +66,9 @@ class Recorder:
             source.fresh = True
         self._inputs.clear()
         self.choose.step += 1
+        while (mode := _get_current_dispatch_mode()) in self._left:
+            self._left.remove(mode)
+            mode.__exit__(None, None, None)
 
     def record(self, m: Matrices, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         x = args[0] if args else kwargs.get("input", kwargs.get("x"))
@@ -160,7 +166,11 @@ class Recorder:
             watched.append(
                 (parameter, (*shape, parameter.shape[-1]), self._use(name, module, key, n))
             )
-        self._modes[module] = mode = Products(watched)
+        left = self._modes.pop(module, None)
+        if left is not None:
+            left.watched, left.casts = [], []
+            self._left.append(left)
+        self._modes[module] = mode = Products(watched, self._casts)
         mode.__enter__()
 
     def unwatch(self, module: nn.Module, *_: Any) -> None:

@@ -74,7 +74,8 @@ class Trip:
 
 def there(trips: list[Trip]) -> None:
     for trip in trips:
-        trip.go(gauge.times(trip.m.of(trip.gradient), trip.g))
+        G = trip.gradient
+        trip.go(None if G is None else gauge.times(trip.m.of(G), trip.g))
 
 
 def back(trips: list[Trip]) -> None:
@@ -98,3 +99,22 @@ def move_state(m: Matrices, optimizer: Optimizer, old: Tensor, new: Tensor) -> N
         else:
             moved = gauge.times(X, gauge.over(old, new).mT)
         m.write(moved, tensor)
+
+
+def cut_moments(m: Matrices, optimizer: Optimizer, group: dict[str, Any]) -> None:
+    """Squares stay at a refresh, so that a first moment can come to an entry that has none yet and
+    would step by m / eps. So moments are cut to what the squares allow: |m| <= K sqrt(v), by Cauchy
+    and Schwarz for Adam's running means."""
+    state, kinds = optimizer.state.get(m.parameter, {}), traits.state_kinds(optimizer) or {}
+    b1, b2 = map(float, group.get("betas", (0.0, 0.0))[:2])
+    for key, size, e in _SIZES:
+        if key in state and size in state and size in kinds:
+            K = 0.9  # below 1, as centered RMSprop divides by sqrt(v - m^2)
+            if 0 < b1**e < b2:
+                K = (1 - b1) / ((1 - b2) ** (e - 1) * (1 - b1**e / b2)) ** (1 / e)
+            bound = K * local(state[size]).abs() ** (1 / e)
+            local(state[key]).clamp_(-bound, bound)
+
+
+#: First moments, what tells their size, and the power of an entry that this is the mean of.
+_SIZES = (("exp_avg", "exp_avg_sq", 2), ("exp_avg", "exp_inf", 1), ("grad_avg", "square_avg", 2))

@@ -4,6 +4,7 @@ nn.MultiheadAttention. They are seen while the module that has them runs."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,32 +25,47 @@ Use = Callable[[slice, bool, Tensor], None]
 
 
 class Products(TorchDispatchMode):
-    """Calls the `use` of every product with a parameter (n, a, b) or a part of it."""
+    """Calls the `use` of every product with a parameter (n, a, b) or a part of it. `casts` are
+    copies in another precision, such as autocast's, with the place where the parameter begins."""
 
-    def __init__(self, watched: list[tuple[Tensor, tuple[int, int, int], Use]]):
+    def __init__(self, watched: list[tuple[Tensor, tuple[int, int, int], Use]], casts: list):
         super().__init__()
-        self.watched = watched
+        self.watched, self.casts = watched, casts
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         places = PRODUCTS.get(func)
         if places is not None:
             rows, matrix = args[places[0]], args[places[1]]
-            for parameter, shape, use in self.watched:
-                part = _part(parameter, shape, matrix)
+            known = [(lambda p=p: p, p.storage_offset(), s, use) for p, s, use in self.watched]
+            for find, start, shape, use in known + self.casts:
+                tensor = find()
+                part = None if tensor is None else _part(tensor, start, shape, matrix)
                 if part is not None:
                     use(*part, rows if rows.dim() == 3 else rows[None])
-        return func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        if func is torch.ops.aten._to_copy.default and result.stride() == args[0].stride():
+            for p, shape, use in self.watched:
+                if _memory(args[0]) == _memory(p):
+                    ahead = args[0].storage_offset() - p.storage_offset()
+                    self.casts[:] = [cast for cast in self.casts if cast[0]() is not None]
+                    start = result.storage_offset() - ahead
+                    self.casts.append((weakref.ref(result), start, shape, use))
+        return result
+
+
+def _memory(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
 
 
 def _part(
-    parameter: Tensor, shape: tuple[int, int, int], matrix: Tensor
+    parameter: Tensor, start: int, shape: tuple[int, int, int], matrix: Tensor
 ) -> tuple[slice, bool] | None:
     """Which matrices of a parameter a factor is, and whether its first axis, that of the inputs, is
     the first of the parameter's matrices too. None if it is something else."""
     _, a, b = shape
-    if matrix.untyped_storage().data_ptr() != parameter.untyped_storage().data_ptr():
+    if _memory(matrix) != _memory(parameter):
         return None
-    first, rest = divmod(matrix.storage_offset() - parameter.storage_offset(), a * b)
+    first, rest = divmod(matrix.storage_offset() - start, a * b)
     count = len(matrix) if matrix.dim() == 3 else 1
     if rest != 0 or (count > 1 and matrix.stride(0) != a * b):
         return None

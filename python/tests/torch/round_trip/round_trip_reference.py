@@ -28,6 +28,12 @@ class Adam:
         m, v = self.M / (1 - self.beta1**self.t), self.V / (1 - self.beta2**self.t)
         return -self.rate * m / (np.sqrt(v) + self.eps)
 
+    def cut(self):
+        """|m| <= K sqrt(v) for the moments of any sequence of gradients."""
+        b1, b2 = self.beta1, self.beta2
+        K = (1 - b1) / np.sqrt((1 - b2) * (1 - b1**2 / b2))
+        self.M = np.sign(self.M) * np.minimum(np.abs(self.M), K * np.sqrt(self.V))
+
 
 class Muon:
     """Steps along the orthogonal factor of the momentum, exactly."""
@@ -61,6 +67,8 @@ class RoundTrip:
                 g = g * np.sqrt(np.trace(A) / np.trace(g @ A @ g))
             if self.g is not None and self.rule.M is not None:
                 self.rule.M = self.rule.M @ np.linalg.inv(self.g) @ g
+                if hasattr(self.rule, "cut"):
+                    self.rule.cut()
             self.g = g
         self.t += 1
         return W + self.rule.step(G @ self.g) @ self.g

@@ -195,6 +195,14 @@ class RoundTrip(Optimizer):
     def _matrices(self) -> list[Matrices]:
         return self._found.layers + [m for pair in self._found.pairs for m in pair]
 
+    def _in_gauges(self, owners: dict) -> list[Matrices]:
+        """Those that have a gauge and an optimizer."""
+        return [
+            m
+            for m in self._matrices()
+            if id(m.parameter) in owners and m.source is not None and m.source.g is not None
+        ]
+
     def _owners(self) -> dict[int, tuple[Optimizer, dict[str, Any]]]:
         return {
             id(p): (optimizer, group)
@@ -213,19 +221,12 @@ class RoundTrip(Optimizer):
                 loss = closure()
         self._check()
         owners = self._owners()
-        ready = [
-            m
-            for m in self._matrices()
-            if m.parameter.grad is not None and id(m.parameter) in owners
-        ]
-        device = self._model_device()
-        with gauge.full_precision(device.type):
-            group = self._group()
-            self._renew(owners, group)
+        with gauge.full_precision(self._model_device().type):
+            self._renew(owners, self._group())
             trips = [
                 Trip(m, *owners[id(m.parameter)], self._decays[m.name])
-                for m in ready
-                if m.source is not None and m.source.g is not None
+                for m in self._in_gauges(owners)
+                if m.parameter.grad is not None
             ]
         self._travel("step", trips)
         self._recorder.next_step()
@@ -239,12 +240,11 @@ class RoundTrip(Optimizer):
         so that weights and state may be changed from outside, as a `Teleporter` does. The next
         steps find new gauges, as the first steps do."""
         owners = self._owners()
-        known = [m for m in self._matrices() if m.source is not None and m.source.g is not None]
+        known = self._in_gauges(owners)
         with gauge.full_precision(self._model_device().type):
             for m in known:
-                if id(m.parameter) in owners:
-                    one = torch.eye(m.source.s).to(m.source.g).expand_as(m.source.g)
-                    move_state(m, owners[id(m.parameter)][0], m.source.g, one)
+                one = torch.eye(m.source.s).to(m.source.g).expand_as(m.source.g)
+                move_state(m, owners[id(m.parameter)][0], m.source.g, one)
         for source in {m.source for m in known}:
             source.g = torch.eye(source.s).to(source.g).expand_as(source.g)
             source.inverse = None if source.inverse is None else source.g
@@ -265,11 +265,10 @@ class RoundTrip(Optimizer):
     def _switch(self, name: str) -> None:
         owners = self._owners()
         trips = []
-        for m in self._matrices():
-            if id(m.parameter) in owners and m.source is not None and m.source.g is not None:
-                optimizer, group = owners[id(m.parameter)]
-                if hasattr(optimizer, name) and traits.reads_weights(optimizer):
-                    trips.append(Trip(m, optimizer, group, self._decays[m.name]))
+        for m in self._in_gauges(owners):
+            optimizer, group = owners[id(m.parameter)]
+            if hasattr(optimizer, name) and traits.reads_weights(optimizer):
+                trips.append(Trip(m, optimizer, group, self._decays[m.name]))
         self._travel(name, trips)
 
     def _travel(self, name: str, trips: list[Trip]) -> None:

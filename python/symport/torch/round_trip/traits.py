@@ -109,13 +109,13 @@ class Decay:
                 " decay, as AdamW does, or weight_decay=0"
             )
 
-    def apply(self, W: Tensor, optimizer: Optimizer, group: Mapping[str, Any]) -> None:
+    def apply(self, W: Tensor, optimizer: Optimizer, group: Mapping[str, Any]) -> Tensor:
+        """W after its decay; W itself stays."""
         decay, rate = group.get("weight_decay", 0), group["lr"]
         if decay == 0:
-            return
+            return W
         if _is_decoupled(optimizer, group):
-            W.mul_(1 - (1 if group.get("fixed_decay") else rate) * decay)
-            return
+            return W * (1 - (1 if group.get("fixed_decay") else rate) * decay)
         d = W * decay  # of torch.optim.SGD
         if group["momentum"]:
             if self.buffer is None:
@@ -123,7 +123,7 @@ class Decay:
             else:
                 self.buffer.mul_(group["momentum"]).add_(d, alpha=1 - group["dampening"])
             d = d.add(self.buffer, alpha=group["momentum"]) if group["nesterov"] else self.buffer
-        W.add_(d, alpha=-rate)
+        return W.add(d, alpha=-rate)
 
 
 def _is_decoupled(optimizer: Optimizer, group: Mapping[str, Any]) -> bool:

@@ -62,7 +62,7 @@ class Trip:
         """Back, with the step D here."""
         W = local(self.W)
         if self.start is None:
-            self.decay.apply(W, self.optimizer, self.group)
+            W = self.decay.apply(W, self.optimizer, self.group)
         self.m.write(D, self.m.parameter)
         local(self.m.parameter).add_(W)
         self.m.parameter.grad = self.gradient
@@ -101,6 +101,10 @@ def move_state(m: Matrices, optimizer: Optimizer, old: Tensor, new: Tensor) -> N
         m.write(moved, tensor)
 
 
+#: First moments, what tells their size, and the power of an entry that this is the mean of.
+_SIZES = (("exp_avg", "exp_avg_sq", 2), ("exp_avg", "exp_inf", 1), ("grad_avg", "square_avg", 2))
+
+
 def cut_moments(m: Matrices, optimizer: Optimizer, group: dict[str, Any]) -> None:
     """Squares stay at a refresh, so that a first moment can come to an entry that has none yet and
     would step by m / eps. So moments are cut to what the squares allow: |m| <= K sqrt(v), by Cauchy
@@ -114,7 +118,3 @@ def cut_moments(m: Matrices, optimizer: Optimizer, group: dict[str, Any]) -> Non
                 K = (1 - b1) / ((1 - b2) ** (e - 1) * (1 - b1**e / b2)) ** (1 / e)
             bound = K * local(state[size]).abs() ** (1 / e)
             local(state[key]).clamp_(-bound, bound)
-
-
-#: First moments, what tells their size, and the power of an entry that this is the mean of.
-_SIZES = (("exp_avg", "exp_avg_sq", 2), ("exp_avg", "exp_inf", 1), ("grad_avg", "square_avg", 2))

@@ -7,6 +7,7 @@
 
 #include "contest.hpp"
 #include "parts.hpp"
+#include "ratio.hpp"
 
 namespace symport::benchmarks {
 
@@ -38,6 +39,33 @@ double last_loss(const ImageProblem& problem, const BasicOptimizer<float>& optim
   return last;
 }
 
+struct GaugeRow {
+  const char* row;
+  Index batch;
+  double goal;
+};
+
+/// Steps in the gauge in steps of the same rule without it.
+template <class Rule>
+void add_in_gauge(Bench& bench, std::string_view name, double rate, const GaugeRow& small,
+                  const GaugeRow& large) {
+  const auto rule = std::make_shared<Rule>();
+  const RoundTrip<float> trip(rule);
+  for (const GaugeRow& row : {small, large}) {
+    const ImageProblem problem = image_problem(bench.images.source, row.batch);
+    const int steps = 40;  // four new gauges
+    Alternating times(2);
+    times.run(
+        std::max(3, bench.rounds / 3), [&] { return step_seconds(problem, trip, rate, steps); },
+        [&] { return step_seconds(problem, *rule, rate, steps); });
+    bench.report.add(
+        {row.row, fmt::format("{} in the gauge, batch {}, in its own steps", name, row.batch),
+         times.ratio(0, 1), Goal::at_most, row.goal,
+         fmt::format("{:.3f} ms, plain {:.3f} ms", 1e3 * times.median_seconds(0) / steps,
+                     1e3 * times.median_seconds(1) / steps)});
+  }
+}
+
 }  // namespace
 
 void bench_round_trips(Bench& bench) {
@@ -54,15 +82,11 @@ void bench_round_trips(Bench& bench) {
                              Entry{"12b", {"12f", "12g", "12h"}, 20, 1.25}}) {
     const ImageProblem problem = image_problem(bench.images.source, entry.batch);
     give_problem<float>(bench, problem.objective, problem.w, 1e-5);
-    const RoundTrip<float> trip(problem.objective, gd);
-    const RoundTrip<float> unchecked(problem.objective, gd, {.check_every = 0});
-    const RoundTrip<float> average(problem.objective, gd,
-                                   {.gauge = {.kernel = GaugeKernel::average}});
-    const double theta = trip.usual_rate(), damping = 0.1;
+    const MetricRoundTrip<float> trip(gd), unchecked(gd, {.check_every = 0});
+    const double theta = trip.usual_rate(problem.objective), damping = 0.1;
     Contest contest(bench);
     const auto ours = contest.ours([&] { return step_seconds(problem, trip, theta, steps); });
     const auto plain = contest.ours([&] { return step_seconds(problem, sgd, image_rate, steps); });
-    const auto mean = contest.ours([&] { return step_seconds(problem, average, theta, steps); });
     contest.theirs(
         fmt::format("roundtrip {} {} {}", steps, theta, damping), steps,
         [&](const Framework& framework, const auto&) {
@@ -78,10 +102,9 @@ void bench_round_trips(Bench& bench) {
                       fmt::format("{:.3f} ms, SGD {:.3f} ms", contest.milliseconds(ours, steps),
                                   contest.milliseconds(plain, steps))});
     contest.add_each(entry.rows, {.work = work, .ours = ours, .units = steps, .goal = 1.6});
-    bench.report.remark(fmt::format("{} with the running mean: {:.2f} SGD steps, {:.3f} ms", work,
-                                    contest.ratio(mean, plain).median,
-                                    contest.milliseconds(mean, steps)));
   }
+  add_in_gauge<Momentum<float>>(bench, "momentum", 1e-3, {"12i", 100, 2.0}, {"12j", 1000, 1.3});
+  add_in_gauge<Adam<float>>(bench, "Adam", 1e-4, {"12k", 100, 2.0}, {"12l", 1000, 1.3});
 }
 
 }  // namespace symport::benchmarks

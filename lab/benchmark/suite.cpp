@@ -43,7 +43,7 @@ const Names function_teleports{"gd+teleport:every:10",
                                "gd+teleport:every:10,objective=gradient_norm",
                                "gd:lr=auto+teleport:every:5,search=ascent,search-steps=2",
                                "gd+random:every:10", "gd+level_set:every:10"};
-const Names round_trips{"gd+round-trip", "adam+round-trip", "gd+round-trip:layers=last"};
+const Names round_trips{"gd+round-trip", "momentum+round-trip", "adam+round-trip"};
 /// Teleports of networks: rescaling, to fast, small and flat points; batch-exact GL in closed form
 /// and by search, the paper's action as printed, neural teleportation, and level sets.
 const Names network_teleports{

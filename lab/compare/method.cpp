@@ -168,11 +168,11 @@ class Parser {
   void parse_round_trip(const std::string& text) {
     if (!text.empty()) {
       for (const Setting& setting : settings(text, origin_)) {
-        require_name(setting.key, {"layers", "damping", "kernel", "refresh"}, origin_);
-        set(setting.key == "layers" ? round_trip_kind : setting.key, setting.value, setting.key);
+        require_name(setting.key, {"length", "power", "damping", "refresh"}, origin_);
+        set(setting.key == "length" ? round_trip_kind : setting.key, setting.value, setting.key);
       }
     }
-    if (!method_.options.has(round_trip_kind)) set(round_trip_kind, "all", "layers");
+    if (!method_.options.has(round_trip_kind)) set(round_trip_kind, "usual", "length");
   }
 
   Method method_;

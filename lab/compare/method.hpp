@@ -15,8 +15,8 @@ inline constexpr const char* round_trip_kind = "round-trip";
 ///
 ///   OPTIMIZER[:lr=RATE|auto][+TELEPORT:WHEN[,OPTION=VALUE...]]
 ///
-/// or OPTIMIZER[:lr=THETA|auto]+round-trip[:OPTION=VALUE...], whose options are layers (all, last),
-/// damping, kernel and refresh.
+/// or OPTIMIZER[:lr=THETA|auto]+round-trip[:OPTION=VALUE...], whose options are length (kept,
+/// metric), power, damping and refresh.
 ///
 /// TELEPORT is `teleport` (the problem's usual symmetry), `random` (a random element of the group,
 /// accepted without comparison), or the name of a symmetry. WHEN is `at=5`, `at=0/10/20`,

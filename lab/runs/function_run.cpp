@@ -41,7 +41,7 @@ void state_symmetry(FunctionRun& run) {
       return make_own_symmetry(*spec.symmetry, run.problem.function->dimension());
     });
     require_symmetry_of(*run.problem.symmetry, *run.problem.function, run.start());
-  } else if (!spec.teleport.empty() && !spec.trip.on()) {
+  } else if (!spec.teleport.empty()) {
     throw OptionError("symmetry", fmt::format("missing; teleports of a formula need to know what "
                                               "it is invariant under: {}",
                                               join(names_of(own_symmetries()))));
@@ -110,8 +110,7 @@ const OptionTable<FunctionRunSpec>& function_run_options() {
 
 LearningRate FunctionRun::learning_rate() const {
   if (spec.learning_rate->rate) return *spec.learning_rate->rate;
-  // Where the curvature gives none.
-  return usual_rate<double>(*optimizer, problem.function->usual_run().learning_rate);
+  return problem.function->usual_run().learning_rate;  // where the curvature gives none
 }
 
 Vector FunctionRun::start() const {
@@ -129,8 +128,8 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   FunctionRunSpec& spec = run.spec;
   const TestFunction& function = *run.problem.function;
   const UsualRun usual = function.usual_run();
-  check(spec.trip);
-  if (!spec.learning_rate && (!spec.trip.on() || finds_its_own_steps(spec.optimizer))) {
+  settle(spec.trip, spec.optimizer, false, !spec.teleport.empty());
+  if (!spec.learning_rate && (!spec.trip.metric() || finds_its_own_steps(spec.optimizer))) {
     spec.learning_rate = usual_function_rate(spec.optimizer, usual.learning_rate);
   }
   if (!spec.steps) spec.steps = usual.steps;
@@ -153,7 +152,7 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
   auto rule = make_optimizer<double>(spec.optimizer, automatic, place_of(function));
   for_option("optimizer", [&] { require_fit<double>(*rule, function); });
   run.optimizer =
-      with_round_trips<double>(std::move(rule), function, spec.trip, spec.learning_rate, true);
+      with_round_trips<double>(std::move(rule), function, spec.trip, spec.learning_rate);
   run.search = resolve_search(spec.how);
   check_search(run);
   if (!spec.how.objective) {
@@ -168,27 +167,21 @@ FunctionRun resolve(const FunctionRunSpec& asked) {
 FunctionResult run_function(const FunctionRun& run, bool with_trace, StepWatcher watcher,
                             KeepGoing keep_going) {
   const FunctionRunSpec& spec = run.spec;
-  // Round trips are what happens at the steps of --teleport, or at all.
-  const bool trips = spec.trip.on();
-  const Schedule teleports = trips ? never() : spec.teleport;
-  const auto only_there =
-      trips && !spec.teleport.empty() ? std::optional(spec.teleport) : std::nullopt;
   FunctionResult result{
       spec, run.problem.function->formula(), run.problem.function->minimum(), run.start(), {}};
   result.summary = train<double>(
       *run.problem.function, *run.optimizer, result.x,
       {.max_steps = *spec.steps,
        .learning_rate = run.learning_rate(),
-       .teleport = {.symmetry = teleports.empty() ? nullptr : run.problem.symmetry.get(),
+       .teleport = {.symmetry = spec.teleport.empty() ? nullptr : run.problem.symmetry.get(),
                     .search = run.search.get(),
-                    .schedule = teleports,
+                    .schedule = spec.teleport,
                     .state = spec.how.state,
                     .objective = spec.how.objective,
                     .bound = spec.how.bound,
                     .cap = spec.how.cap,
                     .rehearsal = *spec.how.rehearsal,
                     .keep_going = std::move(keep_going)},
-       .round_trips = only_there,
        .stop = {.loss_below = spec.stop_at.value_or(Stopping{}.loss_below)},
        .seed = spec.seed,
        .trace = with_trace,

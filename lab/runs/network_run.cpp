@@ -150,7 +150,7 @@ class LoadedRun final : public NetworkRun {
     if (spec_.scaling.value_or(Scaling::none) == Scaling::standard) standardize();
     if (!spec_.loss) spec_.loss = usual_loss();
     optimizer_ = with_round_trips<Scalar>(std::move(optimizer_), objective(), spec_.trip,
-                                          spec_.learning_rate, !spec_.minibatch());
+                                          spec_.learning_rate);
     check_batch_memory();
     check_samples();
     check_optimizer();
@@ -261,15 +261,8 @@ class LoadedRun final : public NetworkRun {
   MlpObjective<Scalar> objective() const { return {weights_.network, *spec_.loss}; }
   LearningRate learning_rate() const {
     const LearningRate usual = parse_data_source(spec_.data).usual_run().learning_rate;
-    return spec_.learning_rate->rate.value_or(usual_rate<Scalar>(*optimizer_, usual.initial()));
+    return spec_.learning_rate->rate.value_or(usual);
   }
-  /// Of moves, and of round trips: where there are these, they are what happens at those steps.
-  Schedule moves() const { return spec_.trip.on() ? never() : spec_.teleport; }
-  std::optional<Schedule> round_trips() const {
-    if (!spec_.trip.on() || spec_.teleport.empty()) return std::nullopt;
-    return spec_.teleport;
-  }
-
   /// Of every unit and sample of a batch there is an activation and its gradient.
   void check_batch_memory() const {
     double units = 0.0;
@@ -324,7 +317,7 @@ class LoadedRun final : public NetworkRun {
 
   /// So does a symmetry that the network does not have.
   void check_symmetry() const {
-    if (moves().empty()) return;
+    if (spec_.teleport.empty()) return;
     const std::size_t batch = spec_.batch ? static_cast<std::size_t>(*spec_.batch) : tried_samples;
     MlpObjective<Scalar> tried = objective();
     load_into<Scalar>(tried, *data_.training.source,
@@ -390,8 +383,7 @@ class LoadedRun final : public NetworkRun {
     TrainOptions<Scalar> options{
         .max_steps = steps,
         .learning_rate = learning_rate(),
-        .teleport = plan_.teleportation(moves()),
-        .round_trips = round_trips(),
+        .teleport = plan_.teleportation(spec_.teleport),
         .stop = {.loss_below = spec_.stop_at.value_or(Stopping{}.loss_below)},
         .seed = spec_.seed};
     options.teleport.keep_going = observer.keep_going;
@@ -424,9 +416,8 @@ class LoadedRun final : public NetworkRun {
         .epochs = *spec_.epochs,
         .batch_size = *spec_.batch,
         .learning_rate = learning_rate(),
-        .teleport = plan_.teleportation(moves()),
+        .teleport = plan_.teleportation(spec_.teleport),
         .teleport_batches = spec_.teleport_batches.value_or(std::numeric_limits<Index>::max()),
-        .round_trips = round_trips(),
         .teleport_batch_size = spec_.teleport_batch_size.value_or(0),
         .scope_samples = spec_.scope_samples,
         .patience = spec_.patience,

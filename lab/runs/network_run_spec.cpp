@@ -157,8 +157,8 @@ void fill_usual(NetworkRunSpec& spec, const UsualNetworkRun& usual) {
     if (!spec.init) spec.init = usual.init;
   }
   if (!spec.scaling && usual.scaling != Scaling::none) spec.scaling = usual.scaling;
-  // Of round trips, network and loss decide.
-  if (!spec.learning_rate && (!spec.trip.on() || finds_its_own_steps(spec.optimizer))) {
+  // Of metric round trips, network and loss decide.
+  if (!spec.learning_rate && (!spec.trip.metric() || finds_its_own_steps(spec.optimizer))) {
     spec.learning_rate = usual_network_rate(spec.optimizer, usual.learning_rate);
   }
   if (spec.minibatch()) {
@@ -289,9 +289,9 @@ NetworkRunSpec resolve(NetworkRunSpec spec) {
   const DataSource source = parse_data_source(spec.data);
   spec.data = known_data_name(spec.data);
   require_label_fits(source, spec.where);
+  settle(spec.trip, spec.optimizer, true, !spec.teleport.empty());
   fill_usual(spec, source.usual_run());
   if (!spec.activation) spec.activation = default_activation();
-  check(spec.trip);
   if (spec.evaluate_every && !spec.minibatch()) {
     throw OptionError("evaluate-every",
                       "needs mini-batches (--batch N); full batches have a row "

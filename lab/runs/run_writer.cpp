@@ -88,7 +88,7 @@ Json json_object(const NetworkResult& result) {
       {"optimizer", spec.optimizer},
       {"learning_rate", spec.learning_rate->text()},
       {"schedule", spec.teleport.to_string()},
-      {"round_trip", spec.trip.on() ? std::string(to_string(*spec.trip.layers)) : "never"},
+      {"round_trip", spec.trip.on() ? std::string(to_string(*spec.trip.kind)) : "never"},
       {"symmetry", *spec.how.symmetry},
       {"loss_invariant", result.loss_invariant},
       {"search", spec.how.how.search},

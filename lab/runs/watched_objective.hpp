@@ -44,7 +44,9 @@ class WatchedObjective final : public BasicObjective<Scalar> {
     watch_();
     return inner_.local_curvature(w, std::move(known));
   }
-  const WhiteGauge<Scalar>* white_gauge() const override { return inner_.white_gauge(); }
+  void weight_inputs(In<Scalar> w, const UseInputs<Scalar>& use) const override {
+    inner_.weight_inputs(w, use);
+  }
   const MlpObjective<Scalar>* mlp() const override { return inner_.mlp(); }
   void note_work(double gradients) const override {
     watch_();

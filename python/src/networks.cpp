@@ -15,6 +15,8 @@
 #include "symport/core/invalid_argument.hpp"
 #include "symport/core/thread_scope.hpp"
 #include "symport/objectives/mlp_objective.hpp"
+#include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/metric_round_trip.hpp"
 #include "symport/training/mlp_file.hpp"
 #include "symport/training/sample_targets.hpp"
 
@@ -164,11 +166,6 @@ std::pair<double, ArrayMap> gradient_in(const ArrayMap& weights, const ArrayMap&
   return {value, mlp_arrays<Scalar>(problem.stored.network, gradient)};
 }
 
-struct WhiteOptions {
-  std::optional<double> damping;
-  std::string layers;
-};
-
 /// The loss, theta = `usual` where none is given, and the direction u of a round trip.
 struct WhiteDirection {
   double loss = 0.0, theta = 0.0;
@@ -178,20 +175,18 @@ struct WhiteDirection {
 template <Real Scalar>
 WhiteDirection white_in(const ArrayMap& weights, const ArrayMap& batch,
                         const std::string& activation, const std::optional<std::string>& loss,
-                        const WhiteOptions& asked) {
+                        std::optional<double> damping) {
   const Problem<Scalar> problem = problem_of<Scalar>(weights, batch, activation, loss);
-  const WhiteGauge<Scalar>& gauge = *problem.objective.white_gauge();
-  if (asked.layers != "all" && asked.layers != "last") {
-    throw InvalidArgument("layers", fmt::format("'{}'", asked.layers), "all, last");
-  }
-  const WhiteGaugeOptions options{
-      .layers = asked.layers == "all" ? GaugeLayers::all : GaugeLayers::last,
-      .damping = asked.damping.value_or(gauge.usual().damping)};
+  const MetricRoundTrip<Scalar> trip(std::make_shared<GradientDescent<Scalar>>(),
+                                     {.damping = damping});
   const VectorOf<Scalar>& w = problem.stored.w;
-  VectorOf<Scalar> memory = VectorOf<Scalar>::Zero(gauge.memory_size(options));
+  OptimizerState<Scalar> state = trip.init(w.size());
+  MeasuredPoint<Scalar> here;
+  trip.measure(problem.objective, w, here);
   VectorOf<Scalar> direction(w.size());
-  const double value = gauge.white_direction(w, options, memory, direction, nullptr);
-  return {value, gauge.usual().theta, mlp_arrays<Scalar>(problem.stored.network, direction)};
+  trip.direction(problem.objective, here, w, state, direction);
+  return {here.loss, trip.usual_rate(problem.objective),
+          mlp_arrays<Scalar>(problem.stored.network, direction)};
 }
 
 /// The range of the option `threads`.
@@ -216,13 +211,13 @@ nb::tuple gradient_of(const nb::dict& weights, const nb::dict& batch, const std:
 
 nb::tuple white_direction(const nb::dict& weights, const nb::dict& batch,
                           const std::string& activation, const std::optional<std::string>& loss,
-                          std::optional<double> damping, const std::string& layers, int threads) {
+                          std::optional<double> damping, int threads) {
   const ArrayMap model = to_arrays(weights, "weights"), samples = to_arrays(batch, "batch");
   const WhiteDirection found = [&] {
     const nb::gil_scoped_release released;
     const ThreadScope scope(allowed_threads(threads));
-    return is_single(model) ? white_in<float>(model, samples, activation, loss, {damping, layers})
-                            : white_in<double>(model, samples, activation, loss, {damping, layers});
+    return is_single(model) ? white_in<float>(model, samples, activation, loss, damping)
+                            : white_in<double>(model, samples, activation, loss, damping);
   }();
   return nb::make_tuple(found.loss, found.theta, to_python(found.direction));
 }
@@ -236,7 +231,7 @@ void bind_networks(nb::module_& m) {
   m.def("gradient", gradient_of, "weights"_a, "batch"_a, "activation"_a, "loss"_a.none(),
         "threads"_a = 1);
   m.def("white_direction", white_direction, "weights"_a, "batch"_a, "activation"_a, "loss"_a.none(),
-        "damping"_a.none(), "layers"_a, "threads"_a = 1);
+        "damping"_a.none(), "threads"_a = 1);
 }
 
 }  // namespace symport::python

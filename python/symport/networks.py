@@ -119,16 +119,15 @@ def white_direction(
     activation: str = "leaky_relu",
     loss: str | None = None,
     damping: float | None = None,
-    layers: str = "all",
     threads: int = 1,
 ) -> tuple[float, dict[str, Array]]:
     """The loss, and the direction of a step in the white gauge: the gradient times (A + λ)^-1.
 
     A is the Gram matrix of each layer's inputs over the batch, λ = `damping` in units of its mean
-    eigenvalue. `layers` is "all" or "last".
+    eigenvalue.
     """
     value, _, direction = core().white_direction(
-        _named(weights), _samples(X, Y), activation, loss, damping, layers, threads
+        _named(weights), _samples(X, Y), activation, loss, damping, threads
     )
     return value, direction
 
@@ -142,7 +141,6 @@ def round_trip(
     activation: str = "leaky_relu",
     loss: str | None = None,
     damping: float | None = None,
-    layers: str = "all",
     threads: int = 1,
 ) -> float:
     """One step in the white gauge, in place: teleport there, step, come back.
@@ -152,7 +150,7 @@ def round_trip(
     named = _named(weights)
     movable(named, "weights", {"X": X, "Y": Y})
     value, usual, direction = core().white_direction(
-        named, _samples(X, Y), activation, loss, damping, layers, threads
+        named, _samples(X, Y), activation, loss, damping, threads
     )
     rate = usual if theta is None else float(theta)
     if not 0.0 < rate <= 1.0:
@@ -257,7 +255,7 @@ def train(
 
     `data` and `test` are (X, Y), or names as the program has them: "mnist", "digits.npz",
     "csv:FILE", ... Options have underscores: `layers` (a list), `activation`, `batch`, `epochs` or
-    `steps`, `lr`, `optimizer`, `teleport`, `symmetry`, `round_trip` ("all"), `precision`,
+    `steps`, `lr`, `optimizer`, `teleport`, `symmetry`, `round_trip` ("kept" or "metric"), `precision`,
     `validation`, `threads`, `seed`, ...; `symport.options("train")` lists them.
 
     With `out` the run is written to a directory as it goes, and Ctrl-C ends it in good order: a

@@ -134,7 +134,7 @@ def test_what_the_function_raises_comes_back():
         ((rosenbrock, rosenbrock_grad, START, "circle"), {}, "symmetry: found 'circle'"),
         ((rosenbrock, rosenbrock_grad, START), {"optimizer": "adam"}, "lr: missing"),
         ((rosenbrock, lambda x: x[:1], START), {"lr": 1e-3}, "grad: found 1 numbers, allowed is 2"),
-        ((rosenbrock, rosenbrock_grad, START), {"round_trip": "all"}, "round_trip: needs"),
+        ((rosenbrock, rosenbrock_grad, START), {"round_trip": "metric"}, "round_trip: needs"),
     ],
 )
 def test_bad_input_is_a_value_error_that_says_so(arguments, options, message):

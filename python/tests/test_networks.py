@@ -150,8 +150,6 @@ def test_round_trips_go_down_in_place():
     assert weights["W1"] is W1
     with pytest.raises(ValueError, match="theta"):
         symport.round_trip(weights, X, Y, theta=2.0)
-    with pytest.raises(ValueError, match="layers: found 'some'"):
-        symport.white_direction(weights, X, Y, layers="some")
 
 
 def samples(seed=3, n=200):

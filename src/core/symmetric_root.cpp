@@ -37,8 +37,9 @@ void syevd(const blasint* n, double* a, double* values, double* work, const blas
 }  // namespace
 
 template <Real Scalar>
-bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
+bool symmetric_eigen(MatrixOf<Scalar>& A, VectorOf<Scalar>& values) {
   const Index n = A.rows();
+  values.resize(n);
   if (n == 0) return true;
   if (!A.allFinite()) return false;
   prepare_blas();
@@ -46,13 +47,20 @@ bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
   const blasint ask = -1;
   blasint info = 0, whole_size = 0;
   Scalar work_size = 0;
-  VectorOf<Scalar> values(n);
   syevd(&order, A.data(), values.data(), &work_size, &ask, &whole_size, &ask, &info);
   const auto size = static_cast<blasint>(work_size);
   std::vector<Scalar> work(static_cast<std::size_t>(size));
   std::vector<blasint> whole(static_cast<std::size_t>(whole_size));
   syevd(&order, A.data(), values.data(), work.data(), &size, whole.data(), &whole_size, &info);
-  if (info != 0) return false;
+  return info == 0;
+}
+
+template <Real Scalar>
+bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
+  VectorOf<Scalar> values;
+  if (!symmetric_eigen<Scalar>(A, values)) return false;
+  const Index n = A.rows();
+  if (n == 0) return true;
   const auto largest = static_cast<double>(values[n - 1]);
   if (!(largest > 0.0)) {
     A.setIdentity(n, n);

@@ -98,6 +98,16 @@ double MatrixFactorization::gradient(In<double> w, Out<double> gradient) const {
   return residual.squaredNorm();
 }
 
+void MatrixFactorization::weight_inputs(In<double> w, const UseInputs<double>& use) const {
+  const ParameterBlock &u = layout_.blocks()[0], &v = layout_.blocks()[1];
+  use({.first = u.offset, .outputs = u.rows, .h = V(w), .kind = InputKind::factor});
+  use({.first = v.offset,
+       .outputs = v.cols,
+       .h = U(w).transpose(),
+       .kind = InputKind::factor,
+       .transposed = true});
+}
+
 void MatrixFactorization::hessian_vector(In<double> w, In<double> v, Out<double> result) const {
   const Matrix residual = U(w) * V(w) - Y_;
   const Matrix change = U(v) * V(w) + U(w) * V(v);

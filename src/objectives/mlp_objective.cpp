@@ -148,15 +148,53 @@ double MlpObjective<Scalar>::gradient_step(Out<Scalar> w, double learning_rate) 
 template <Real Scalar>
 double MlpObjective<Scalar>::gradient_ranges(
     In<Scalar> w, const std::function<void(Index, In<Scalar>)>& use) const {
+  return gradient_ranges(
+      w, [](Index, const MatrixOf<Scalar>& h) -> const MatrixOf<Scalar>& { return h; }, use);
+}
+
+template <Real Scalar>
+double MlpObjective<Scalar>::gradient_ranges(
+    In<Scalar> w, const MapInputs& inputs,
+    const std::function<void(Index, In<Scalar>)>& use) const {
   Loan own(workspaces_);
   MlpStates<Scalar>& states = own->states;
   forward(w, states);
   const double loss = loss_delta(states);
   for (Index m = network_.layers(); m >= 1; --m) {
     if (m > 1) backward(m, w, states);
-    product_ranges(m, states.delta[at(m)], h(m - 1, states), use);
+    product_ranges(m, states.delta[at(m)], inputs(m, h(m - 1, states)), use);
   }
   return loss;
+}
+
+template <Real Scalar>
+void MlpObjective<Scalar>::weight_inputs(In<Scalar> w, const UseInputs<Scalar>& use) const {
+  Loan own(workspaces_);
+  forward(w, own->states);
+  for (Index m = 1; m <= network_.layers(); ++m) {
+    use({.first = network_.offset(m),
+         .outputs = network_.width(m),
+         .h = h(m - 1, own->states).topRows(network_.width(m - 1)),
+         .kind = m == 1 ? InputKind::data : InputKind::hidden});
+  }
+}
+
+template <Real Scalar>
+void MlpObjective<Scalar>::input_kernel(MatrixOf<Scalar>& kernel) const {
+  Loan own(workspaces_);
+  if (own->kernel_batch != batch_ || own->kernel_threads != threads()) {
+    own->kernel_batch = 0;  // should there be no memory for it
+    const Index order = std::min(inputs_.rows(), inputs_.cols());
+    own->input_kernel.resize(order, order);
+    if (inputs_.cols() <= inputs_.rows()) {
+      gram<Scalar>(inputs_, own->input_kernel);
+    } else {
+      row_gram<Scalar>(inputs_, own->input_kernel);
+    }
+    own->kernel_batch = batch_;
+    own->kernel_threads = threads();
+  }
+  kernel = own->input_kernel;
 }
 
 template <Real Scalar>

@@ -7,6 +7,7 @@
 
 #include "core/lanczos.hpp"
 #include "objectives/plain_curvature.hpp"
+#include "symport/core/invalid_argument.hpp"
 
 namespace symport {
 
@@ -42,6 +43,12 @@ void BasicObjective<Scalar>::third_derivative(In<Scalar> w, In<Scalar> v,
                                               Out<Scalar> result) const {
   central_difference<Scalar>([&](In<Scalar> at, Out<Scalar> out) { hessian_vector(at, v, out); }, w,
                              v, result);
+}
+
+template <Real Scalar>
+void BasicObjective<Scalar>::weight_inputs(In<Scalar>, const UseInputs<Scalar>&) const {
+  throw InvalidArgument("objective", "one that does not say what its weights multiply",
+                        "a network, or a model of your own with weight_inputs(), for round trips");
 }
 
 template <Real Scalar>

@@ -25,6 +25,11 @@ void Adam<Scalar>::update(In<Scalar>, In<Scalar> gradient, double learning_rate,
                          state, u);
 }
 
+template <Real Scalar>
+void Adam<Scalar>::bound_moments(const StateRange<Scalar>& state) const {
+  bound_adam_moments<Scalar>(options_.beta1, options_.beta2, state);
+}
+
 template class Adam<float>;
 template class Adam<double>;
 

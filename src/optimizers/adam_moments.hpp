@@ -30,4 +30,16 @@ void adam_direction(In<Scalar> gradient, double beta1, double beta2, double epsi
   u = rate * mean.array() / ((squares.array() * unbias2).sqrt() + static_cast<Scalar>(epsilon));
 }
 
+/// Running means of gradients and of their squares obey |m| <= K sqrt(v), by Cauchy and Schwarz.
+template <Real Scalar>
+void bound_adam_moments(double beta1, double beta2, const StateRange<Scalar>& state) {
+  double K = 0.9;
+  if (const double ratio = beta1 * beta1 / beta2; beta1 > 0.0 && ratio < 1.0) {
+    K = (1.0 - beta1) / std::sqrt((1.0 - beta2) * (1.0 - ratio));
+  }
+  auto mean = state[0], squares = state[1];
+  const VectorOf<Scalar> bound = static_cast<Scalar>(K) * squares.cwiseSqrt();
+  mean = mean.cwiseMin(bound).cwiseMax(-bound);
+}
+
 }  // namespace symport

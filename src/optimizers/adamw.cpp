@@ -27,6 +27,11 @@ void AdamW<Scalar>::update(In<Scalar> w, In<Scalar> gradient, double learning_ra
   u += static_cast<Scalar>(learning_rate * options_.weight_decay) * w;
 }
 
+template <Real Scalar>
+void AdamW<Scalar>::bound_moments(const StateRange<Scalar>& state) const {
+  bound_adam_moments<Scalar>(options_.beta1, options_.beta2, state);
+}
+
 template class AdamW<float>;
 template class AdamW<double>;
 

@@ -46,16 +46,17 @@ double CurvatureDescent<Scalar>::first_rate(const BasicObjective<Scalar>& object
 }
 
 template <Real Scalar>
-StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
-                                           In<Scalar> gradient, double learning_rate,
+StepOutcome CurvatureDescent<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                           MeasuredPoint<Scalar>& here, double learning_rate,
                                            OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  const VectorOf<Scalar>& gradient = here.gradient;
   const double J = static_cast<double>(gradient.squaredNorm());
   if (J == 0.0) return {false, 0.0, 0.0};
   VectorOf<Scalar> candidate(w.size());
   Scalar& last_rate = state["rate"][0];
   const double rate = first_rate(objective, w, gradient, learning_rate, last_rate, candidate);
   StepOutcome outcome =
-      backtrack<Scalar>(objective, loss, gradient, J, rate, options_, last_rate, candidate, w);
+      backtrack<Scalar>(objective, here.loss, gradient, J, rate, options_, last_rate, candidate, w);
   outcome.evaluations += 2.0;
   if (outcome.moved) ++state.count;
   return outcome;

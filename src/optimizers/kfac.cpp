@@ -40,8 +40,6 @@ constexpr Index usual_refresh = 10;
 
 /// Of a backward pass without the products that form the gradient.
 constexpr double kfac_pass_cost = 1.0 / 3.0;
-/// Of the states of a batch and their delta, where the gradient itself is known.
-constexpr double kfac_states_cost = 2.0 / 3.0;
 
 /// The four matrices of a layer inside `factors`.
 template <Real Scalar>
@@ -172,7 +170,7 @@ double Kfac<Scalar>::more_passes() const {
 
 template <Real Scalar>
 double Kfac<Scalar>::preview_evaluations(Index) const {
-  return 0.5 + kfac_states_cost + more_passes();
+  return 1.0 + more_passes();
 }
 
 template <Real Scalar>
@@ -227,20 +225,24 @@ void Kfac<Scalar>::output_factors(const MlpObjective<Scalar>& mlp, In<Scalar> w,
 }
 
 template <Real Scalar>
-double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                                    VectorOf<Scalar>& factors, Out<Scalar> u,
-                                    Out<Scalar>* gradient) const {
+const MlpObjective<Scalar>& Kfac<Scalar>::network_of(
+    const BasicObjective<Scalar>& objective) const {
   const MlpObjective<Scalar>* mlp = objective.mlp();
   if (!mlp || mlp->network().widths() != network_.widths() ||
       mlp->network().biases() != network_.biases()) {
     throw InvalidArgument("objective", mlp ? "another network" : "not a network",
                           "the network that this K-FAC was made for");
   }
-  const Index p = network_.layers(), n = mlp->samples();
-  MlpStates<Scalar> states;
-  const double loss = mlp->backpropagate(w, states);
+  return *mlp;
+}
+
+template <Real Scalar>
+void Kfac<Scalar>::find_direction(const MlpObjective<Scalar>& mlp, In<Scalar> w,
+                                  const MlpStates<Scalar>& states, VectorOf<Scalar>& factors,
+                                  Out<Scalar> u) const {
+  const Index p = network_.layers(), n = mlp.samples();
   std::vector<MatrixOf<Scalar>> sums(at(p) + 1);
-  output_factors(*mlp, w, static_cast<Index>(factors[KfacNumber::drawn]), states, sums);
+  output_factors(mlp, w, static_cast<Index>(factors[KfacNumber::drawn]), states, sums);
   factors[KfacNumber::drawn] += Scalar(1);
 
   // Somebody has moved the parameters: what was gathered belongs to other coordinates.
@@ -267,12 +269,12 @@ double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<
 
   const Scalar to_mean =
       Scalar(1) /
-      (mlp->loss().reduction() == Loss::Reduction::mean ? Scalar(1) : static_cast<Scalar>(n));
+      (mlp.loss().reduction() == Loss::Reduction::mean ? Scalar(1) : static_cast<Scalar>(n));
   MatrixOf<Scalar> product, left, right;
   const auto layers = kfac_layers<Scalar>(network_, factors.data());
   for (Index m = 1; m <= p; ++m) {
     const KfacLayer<Scalar>& layer = layers[at(m - 1)];
-    const MatrixOf<Scalar>&h = mlp->h(m - 1, states), &delta = states.delta[at(m)];
+    const MatrixOf<Scalar>&h = mlp.h(m - 1, states), &delta = states.delta[at(m)];
     const Index a = layer.inputs, g = layer.outputs;
     product.resize(a, a);
     row_gram<Scalar>(h, product);
@@ -307,11 +309,7 @@ double Kfac<Scalar>::find_direction(const BasicObjective<Scalar>& objective, In<
       multiply<Scalar>(to_mean, false, U, false, h, 0, left);
       factors[KfacNumber::slope] += left.cwiseProduct(delta).sum();
     }
-    if (gradient) {
-      multiply<Scalar>(1, false, delta, true, h, 0, network_.augmented(m, gradient->data()));
-    }
   }
-  return loss;
 }
 
 template <Real Scalar>
@@ -333,42 +331,25 @@ void Kfac<Scalar>::apply(In<Scalar> u, double learning_rate, OptimizerState<Scal
 }
 
 template <Real Scalar>
-double Kfac<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                             const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                             StepDirection<Scalar>& direction) const {
-  direction.u.resize(w.size());
-  direction.memory = state["factors"];
-  objective.note_work(1.0 + more_passes());
-  return find_direction(objective, w, direction.memory, direction.u, &gradient);
-}
-
-template <Real Scalar>
-StepOutcome Kfac<Scalar>::step_along(const StepDirection<Scalar>& direction,
-                                     const BasicObjective<Scalar>&, double, In<Scalar>,
-                                     double learning_rate, OptimizerState<Scalar>& state,
-                                     Out<Scalar> w) const {
-  state["factors"] = direction.memory;
-  apply(direction.u, learning_rate, state, w);
-  return {true, learning_rate, more_passes()};
-}
-
-template <Real Scalar>
-StepOutcome Kfac<Scalar>::step(const BasicObjective<Scalar>& objective, double, In<Scalar>,
+StepOutcome Kfac<Scalar>::step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                                double learning_rate, OptimizerState<Scalar>& state,
                                Out<Scalar> w) const {
   VectorOf<Scalar> u(w.size());
-  find_direction(objective, w, state["factors"], u, nullptr);
-  objective.note_work(kfac_states_cost + more_passes());
+  find_direction(network_of(objective), w, here.states, state["factors"], u);
+  objective.note_work(more_passes());
   apply(u, learning_rate, state, w);
-  return {true, learning_rate, kfac_states_cost + more_passes()};
+  return {true, learning_rate, more_passes()};
 }
 
 template <Real Scalar>
 double Kfac<Scalar>::minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
                                     OptimizerState<Scalar>& state, Out<Scalar> w,
                                     double* evaluations) const {
+  const MlpObjective<Scalar>& mlp = network_of(objective);
+  MlpStates<Scalar> states;
+  const double loss = mlp.backpropagate(w, states);
   VectorOf<Scalar> u(w.size());
-  const double loss = find_direction(objective, w, state["factors"], u, nullptr);
+  find_direction(mlp, w, states, state["factors"], u);
   apply(u, learning_rate, state, w);
   if (evaluations) *evaluations = 1.0 + more_passes();
   return loss;

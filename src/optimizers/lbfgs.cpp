@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/known_gradient.hpp"
 #include "optimizers/line_trial.hpp"
 #include "optimizers/option_checks.hpp"
 
@@ -59,7 +58,6 @@ OptimizerState<Scalar> Lbfgs<Scalar>::init(Index dimension) const {
   state.add("differences", StateKind::cotangent, options_.memory * dimension);
   state.add("point", StateKind::point, dimension);
   state.add("pairs", StateKind::scalar, PairCounter::count);
-  known_gradient::add(state, dimension);
   return state;
 }
 
@@ -105,17 +103,10 @@ void Lbfgs<Scalar>::remember(In<Scalar> s, In<Scalar> y, OptimizerState<Scalar>&
 }
 
 template <Real Scalar>
-double Lbfgs<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                              const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                              StepDirection<Scalar>&) const {
-  if (const auto known = known_gradient::recall<Scalar>(state, w, gradient)) return *known;
-  return objective.gradient(w, gradient);
-}
-
-template <Real Scalar>
-StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
-                                In<Scalar> gradient, double, OptimizerState<Scalar>& state,
+StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                MeasuredPoint<Scalar>& here, double, OptimizerState<Scalar>& state,
                                 Out<Scalar> w) const {
+  const VectorOf<Scalar>& gradient = here.gradient;
   const double norm = static_cast<double>(gradient.norm());
   if (!(norm > 0.0) || !std::isfinite(norm)) return {false, 0.0, 0.0};
   VectorOf<Scalar>& point = state["point"];
@@ -129,12 +120,13 @@ StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective, double 
     const double slope = static_cast<double>(gradient.dot(d));
     if (slope < 0.0 && std::isfinite(slope)) {
       LineTrial<Scalar> line(objective, w, d);
-      const WolfeOutcome found = wolfe_search([&](double t) { return line(t); }, {0.0, loss, slope},
-                                              plain ? options_.first_length / norm : 1.0,
-                                              {.decrease = options_.sufficient_decrease,
-                                               .slope = options_.curvature,
-                                               .width = narrow_bracket,
-                                               .max_trials = options_.max_trials});
+      const WolfeOutcome found =
+          wolfe_search([&](double t) { return line(t); }, {0.0, here.loss, slope},
+                       plain ? options_.first_length / norm : 1.0,
+                       {.decrease = options_.sufficient_decrease,
+                        .slope = options_.curvature,
+                        .width = narrow_bracket,
+                        .max_trials = options_.max_trials});
       evaluations += static_cast<double>(found.trials);
       if (found.moved) {
         evaluations += line.go_to(found.best.t);
@@ -142,9 +134,9 @@ StepOutcome Lbfgs<Scalar>::step(const BasicObjective<Scalar>& objective, double 
         const double length = static_cast<double>((line.w() - w).norm());
         w = line.w();
         point = w;
-        known_gradient::store<Scalar>(state, w, line.loss(), line.gradient());
+        line.give(here);
         ++state.count;
-        return {true, length / norm, evaluations - 1.0};
+        return {true, length / norm, evaluations - 1.0, true};
       }
     }
     if (plain) return {false, 0.0, evaluations};

@@ -27,13 +27,13 @@ void LevenbergMarquardt<Scalar>::require_fit(const BasicObjective<Scalar>& objec
 }
 
 template <Real Scalar>
-StepOutcome LevenbergMarquardt<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
-                                             In<Scalar> gradient, double,
+StepOutcome LevenbergMarquardt<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                             MeasuredPoint<Scalar>& here, double,
                                              OptimizerState<Scalar>& state, Out<Scalar> w) const {
   const auto form = DampedGaussNewton<Scalar>::form_of(objective, name(), true, options_.max_size);
-  DampedGaussNewton<Scalar> system(*form, w, gradient);
+  DampedGaussNewton<Scalar> system(*form, w, here.gradient);
   return damped_step<Scalar>(
-      system, objective, loss, gradient,
+      system, objective, here.loss, here.gradient,
       {.first = options_.damping, .by_root_loss = true, .max_trials = options_.max_trials}, state,
       w);
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/known_gradient.hpp"
 #include "optimizers/line_trial.hpp"
 #include "optimizers/option_checks.hpp"
 
@@ -33,25 +32,17 @@ LineSearchDescent<Scalar>::LineSearchDescent(const LineSearchDescentOptions& opt
 }
 
 template <Real Scalar>
-OptimizerState<Scalar> LineSearchDescent<Scalar>::init(Index dimension) const {
+OptimizerState<Scalar> LineSearchDescent<Scalar>::init(Index) const {
   OptimizerState<Scalar> state;
   state.add("rate", StateKind::scalar, 1);
-  known_gradient::add(state, dimension);
   return state;
 }
 
 template <Real Scalar>
-double LineSearchDescent<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                                          const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                                          StepDirection<Scalar>&) const {
-  if (const auto known = known_gradient::recall<Scalar>(state, w, gradient)) return *known;
-  return objective.gradient(w, gradient);
-}
-
-template <Real Scalar>
-StepOutcome LineSearchDescent<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
-                                            In<Scalar> gradient, double learning_rate,
+StepOutcome LineSearchDescent<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                            MeasuredPoint<Scalar>& here, double learning_rate,
                                             OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  const VectorOf<Scalar>& gradient = here.gradient;
   const double J = gradient.template cast<double>().squaredNorm();
   if (!(J > 0.0) || !std::isfinite(J)) return {false, 0.0, 0.0};
   Scalar& last = state["rate"][0];
@@ -62,19 +53,20 @@ StepOutcome LineSearchDescent<Scalar>::step(const BasicObjective<Scalar>& object
   }
   const VectorOf<Scalar> d = -gradient;
   LineTrial<Scalar> line(objective, w, d);
-  const WolfeOutcome found = wolfe_search([&](double t) { return line(t); }, {0.0, loss, -J}, first,
-                                          {.decrease = any_decrease,
-                                           .slope = options_.tolerance,
-                                           .width = rounding_bracket<Scalar>,
-                                           .max_trials = options_.max_trials});
+  const WolfeOutcome found =
+      wolfe_search([&](double t) { return line(t); }, {0.0, here.loss, -J}, first,
+                   {.decrease = any_decrease,
+                    .slope = options_.tolerance,
+                    .width = rounding_bracket<Scalar>,
+                    .max_trials = options_.max_trials});
   double evaluations = 2.0 + static_cast<double>(found.trials);
   if (!found.moved) return {false, 0.0, evaluations};
   evaluations += line.go_to(found.best.t);
   w = line.w();
   last = static_cast<Scalar>(found.best.t);
-  known_gradient::store<Scalar>(state, w, line.loss(), line.gradient());
+  line.give(here);
   ++state.count;
-  return {true, found.best.t, evaluations - 1.0};
+  return {true, found.best.t, evaluations - 1.0, true};
 }
 
 template class LineSearchDescent<float>;

@@ -3,6 +3,7 @@
 
 #include "optimizers/wolfe_search.hpp"
 #include "symport/objectives/objective.hpp"
+#include "symport/optimizers/measured_point.hpp"
 
 namespace symport {
 
@@ -29,7 +30,11 @@ class LineTrial {
 
   const VectorOf<Scalar>& w() const { return w_; }
   const VectorOf<Scalar>& gradient() const { return gradient_; }
-  double loss() const { return loss_; }
+  /// here <- what is known of the last point; this object knows it no longer.
+  void give(MeasuredPoint<Scalar>& here) {
+    here.loss = loss_;
+    here.gradient.swap(gradient_);
+  }
 
  private:
   const BasicObjective<Scalar>& objective_;

@@ -29,13 +29,13 @@ void NaturalGradient<Scalar>::require_fit(const BasicObjective<Scalar>& objectiv
 }
 
 template <Real Scalar>
-StepOutcome NaturalGradient<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
-                                          In<Scalar> gradient, double learning_rate,
+StepOutcome NaturalGradient<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                          MeasuredPoint<Scalar>& here, double learning_rate,
                                           OptimizerState<Scalar>& state, Out<Scalar> w) const {
   const auto form = DampedGaussNewton<Scalar>::form_of(objective, name(), false, options_.max_size);
-  DampedGaussNewton<Scalar> system(*form, w, gradient);
+  DampedGaussNewton<Scalar> system(*form, w, here.gradient);
   if (options_.adaptive) {
-    return damped_step<Scalar>(system, objective, loss, gradient,
+    return damped_step<Scalar>(system, objective, here.loss, here.gradient,
                                {.first = options_.damping, .max_trials = options_.max_trials},
                                state, w);
   }

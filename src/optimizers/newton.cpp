@@ -56,11 +56,11 @@ void Newton<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar>
 }
 
 template <Real Scalar>
-StepOutcome Newton<Scalar>::step(const BasicObjective<Scalar>& objective, double,
-                                 In<Scalar> gradient, double learning_rate,
+StepOutcome Newton<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                 MeasuredPoint<Scalar>& here, double learning_rate,
                                  OptimizerState<Scalar>& state, Out<Scalar> w) const {
   VectorOf<Scalar> u(w.size());
-  preview(objective, w, gradient, learning_rate, state, u);
+  preview(objective, w, here.gradient, learning_rate, state, u);
   w -= u;
   ++state.count;
   return {true, learning_rate, preview_evaluations(w.size())};

@@ -4,7 +4,22 @@
 #include <algorithm>
 #include <array>
 
+#include "symport/objectives/mlp_objective.hpp"
+
 namespace symport {
+
+template <Real Scalar>
+void BasicOptimizer<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+                                     MeasuredPoint<Scalar>& here) const {
+  here.gradient.resize(w.size());
+  const MlpObjective<Scalar>* mlp = uses_states() ? objective.mlp() : nullptr;
+  if (mlp) {
+    here.loss = mlp->gradient(w, here.gradient, here.states);
+    objective.note_work(1.0);
+  } else {
+    here.loss = objective.gradient(w, here.gradient);
+  }
+}
 
 template <Real Scalar>
 void BasicOptimizer<Scalar>::preview(const BasicObjective<Scalar>& objective, In<Scalar> w,
@@ -12,23 +27,14 @@ void BasicOptimizer<Scalar>::preview(const BasicObjective<Scalar>& objective, In
                                      const OptimizerState<Scalar>& state, Out<Scalar> u) const {
   OptimizerState<Scalar> copy = state;
   VectorOf<Scalar> next = w;
-  step(objective, objective.value(w), gradient, learning_rate, copy, next);
+  MeasuredPoint<Scalar> here;
+  if (uses_states()) {
+    measure(objective, w, here);
+  } else {
+    here = {objective.value(w), gradient, {}};
+  }
+  step(objective, here, learning_rate, copy, next);
   u = w - next;
-}
-
-template <Real Scalar>
-double BasicOptimizer<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                                       const OptimizerState<Scalar>&, Out<Scalar> gradient,
-                                       StepDirection<Scalar>&) const {
-  return objective.gradient(w, gradient);
-}
-
-template <Real Scalar>
-StepOutcome BasicOptimizer<Scalar>::step_along(const StepDirection<Scalar>&,
-                                               const BasicObjective<Scalar>& objective, double loss,
-                                               In<Scalar> gradient, double learning_rate,
-                                               OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  return step(objective, loss, gradient, learning_rate, state, w);
 }
 
 template <Real Scalar>
@@ -36,16 +42,24 @@ double BasicOptimizer<Scalar>::minibatch_step(const BatchObjective<Scalar>& obje
                                               double learning_rate, OptimizerState<Scalar>& state,
                                               Out<Scalar> w, double* evaluations) const {
   if (evaluations) *evaluations = 1.0;
-  if (plain_gradient_step()) return objective.gradient_step(w, learning_rate);
-  VectorOf<Scalar> gradient(w.size());
-  const double loss = objective.gradient(w, gradient);
-  step(objective, loss, gradient, learning_rate, state, w);
+  MeasuredPoint<Scalar> here;
+  measure(objective, w, here);
+  const double loss = here.loss;
+  const StepOutcome outcome = step(objective, here, learning_rate, state, w);
+  if (evaluations) *evaluations += outcome.evaluations;
   return loss;
 }
 
 template <Real Scalar>
 void FirstOrderOptimizer<Scalar>::step_range(Index first, In<Scalar> gradient, double learning_rate,
                                              OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  if (!entry_by_entry()) {
+    VectorOf<Scalar> u(gradient.size());
+    auto part = w.segment(first, gradient.size());
+    update(part, gradient, learning_rate, StateRange<Scalar>(state, first, gradient.size()), u);
+    part -= u;
+    return;
+  }
   std::array<Scalar, 4096> buffer;  // stays in the cache
   for (Index done = 0; done < gradient.size();) {
     const Index count = std::min(static_cast<Index>(buffer.size()), gradient.size() - done);
@@ -59,10 +73,10 @@ void FirstOrderOptimizer<Scalar>::step_range(Index first, In<Scalar> gradient, d
 }
 
 template <Real Scalar>
-StepOutcome FirstOrderOptimizer<Scalar>::step(const BasicObjective<Scalar>&, double,
-                                              In<Scalar> gradient, double learning_rate,
+StepOutcome FirstOrderOptimizer<Scalar>::step(const BasicObjective<Scalar>&,
+                                              MeasuredPoint<Scalar>& here, double learning_rate,
                                               OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  step_range(0, gradient, learning_rate, state, w);
+  step_range(0, here.gradient, learning_rate, state, w);
   ++state.count;
   return {true, learning_rate, 0.0};
 }
@@ -81,6 +95,9 @@ double FirstOrderOptimizer<Scalar>::minibatch_step(const BatchObjective<Scalar>&
                                                    double learning_rate,
                                                    OptimizerState<Scalar>& state, Out<Scalar> w,
                                                    double* evaluations) const {
+  if (!entry_by_entry()) {
+    return BasicOptimizer<Scalar>::minibatch_step(objective, learning_rate, state, w, evaluations);
+  }
   if (evaluations) *evaluations = 1.0;
   const double loss = objective.gradient_ranges(
       w, [&](Index first, In<Scalar> range) { step_range(first, range, learning_rate, state, w); });

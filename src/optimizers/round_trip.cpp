@@ -4,273 +4,275 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <stdexcept>
 
-#include "optimizers/backtrack.hpp"
-#include "symport/core/invalid_argument.hpp"
+#include "core/position.hpp"
+#include "optimizers/input_gauge.hpp"
+#include "optimizers/option_checks.hpp"
+#include "symport/objectives/mlp_objective.hpp"
 
 namespace symport {
 
 namespace {
 
-/// Forward and backward pass without the products that make a gradient of them.
-constexpr double states_cost = 2.0 / 3.0;
-/// Of rules whose steps do not grow with the gradient.
-constexpr double usual_adaptive_rate = 1e-3, usual_adaptive_full_batch_rate = 0.03;
-
-/// The numbers of the buffer `theta`.
-enum Theta : Index {
-  scale,      ///< what theta is multiplied by
-  limit,      ///< the largest that it may be
-  steps,      ///< so far, up to `check_every`
-  wait,       ///< steps until the next check
-  mean_loss,  ///< running mean over about five steps
-  last_loss,
-  first_loss,
-  reference,  ///< the first loss, or the running mean at the last alarm
-  theta_numbers
-};
-constexpr double loss_decay = 0.8;
-/// A loss this many times its running mean is checked at once, and a running mean this many times
-/// the reference halves the limit.
-constexpr double alarm = 1.5;
-constexpr int most_halvings = 30;
+/// Beyond a gradient, of an own model that is asked for the inputs of its weights.
+constexpr double inputs_cost = 0.5;
 
 template <Real Scalar>
-double part_of(const OptimizerState<Scalar>& state) {
-  return static_cast<double>(state["theta"][scale]);
+InputGauge<Scalar> gauge_at(Index outputs, Index inputs, Index numbers, VectorOf<Scalar>& gauges) {
+  return {InputBlocks(outputs, inputs), gauges.data() + numbers};
+}
+
+double power_or(const std::optional<double>& given, double usual, const char* field) {
+  if (given && !(*given >= 0.0 && *given <= 1.0)) {
+    throw InvalidArgument(field, fmt::format("{}", *given), "a number from 0 to 1");
+  }
+  return given.value_or(usual);
 }
 
 }  // namespace
 
+std::string_view to_string(Length length) { return length == Length::kept ? "kept" : "metric"; }
+
 template <Real Scalar>
-RoundTrip<Scalar>::RoundTrip(const BasicObjective<Scalar>& objective,
-                             std::shared_ptr<const BasicOptimizer<Scalar>> rule,
+RoundTrip<Scalar>::RoundTrip(std::shared_ptr<const FirstOrderOptimizer<Scalar>> rule,
                              const RoundTripOptions& options)
-    : rule_(std::move(rule)), options_(options), dimension_(objective.dimension()) {
+    : rule_(std::move(rule)), options_(options) {
   if (!rule_) throw std::logic_error("RoundTrip: no rule");
-  const bool first_order = dynamic_cast<const FirstOrderOptimizer<Scalar>*>(rule_.get()) ||
-                           dynamic_cast<const CurvatureDescent<Scalar>*>(rule_.get()) ||
-                           rule_->plain_gradient_step();
-  if (!first_order) {
-    throw InvalidArgument(
-        "optimizer", fmt::format("'{}' with round trips", rule_->name()),
-        "a rule that uses nothing but the gradient, such as gd, momentum or adam");
+  require_not_negative("damping", options.damping);
+  require_count("refresh", options.refresh);
+  require_not_negative("rows", static_cast<double>(options.rows));
+  const bool metric = options.length == Length::metric;
+  const double usual = metric ? 0.5 : rule_->amplification() > 0.0 ? 0.125 : 0.25;
+  hidden_power_ = power_or(options.power, usual, "power");
+  data_power_ = power_or(options.data_power, metric ? 0.5 : 0.0, "data_power");
+  const OptimizerState<Scalar> state = rule_->init(0);
+  buffers_ = state.buffers.size();
+  for (std::size_t i = 0; i < buffers_; ++i) {
+    if (state.buffers[i].kind == StateKind::cotangent) moving_.push_back(i);
   }
-  if (options.check_every < 0) {
-    throw InvalidArgument("check_every", fmt::format("{}", options.check_every),
-                          "a whole number >= 0");
-  }
-  const WhiteGauge<Scalar>& gauge = gauge_of(objective);
-  memory_size_ = gauge.memory_size(options.gauge);
-  const auto usual = gauge.usual();
-  if (!options_.gauge.damping) options_.gauge.damping = usual.damping;
-  usual_theta_ = usual.theta;
-}
-
-template <Real Scalar>
-double RoundTrip<Scalar>::usual_rate() const {
-  const double amplification = automatic_rate() ? 1.0 : rule_->amplification();
-  if (!(amplification > 0.0)) return usual_adaptive_rate;
-  return std::round(1e6 * usual_theta_ / amplification) / 1e6;  // 1/(1 - 0.9) is not quite 10
-}
-
-template <Real Scalar>
-double RoundTrip<Scalar>::usual_full_batch_rate() const {
-  const bool adaptive = !automatic_rate() && !(rule_->amplification() > 0.0);
-  return adaptive ? usual_adaptive_full_batch_rate : usual_rate();
-}
-
-template <Real Scalar>
-const WhiteGauge<Scalar>& RoundTrip<Scalar>::gauge_of(
-    const BasicObjective<Scalar>& objective) const {
-  const WhiteGauge<Scalar>* gauge = objective.white_gauge();
-  if (!gauge) {
-    throw InvalidArgument("round_trip", "an objective without a white gauge",
-                          "a network (MlpObjective) or a factor pair (MatrixFactorization)");
-  }
-  return *gauge;
 }
 
 template <Real Scalar>
 OptimizerState<Scalar> RoundTrip<Scalar>::init(Index dimension) const {
-  if (dimension != dimension_) {
-    throw InvalidArgument(
-        "dimension", fmt::format("{}", dimension),
-        fmt::format("{}, that of the objective of these round trips", dimension_));
-  }
   OptimizerState<Scalar> state = rule_->init(dimension);
-  state.add("gauge", StateKind::scalar, memory_size_);
-  state.add("theta", StateKind::scalar, theta_numbers);
-  state["theta"][scale] = state["theta"][limit] = Scalar(1);
+  state.add("gauges", StateKind::scalar, 0);
   return state;
 }
 
 template <Real Scalar>
-bool RoundTrip<Scalar>::check_is_due(const OptimizerState<Scalar>& state) const {
-  if (options_.check_every == 0 || !(rule_->amplification() > 0.0)) return false;
-  const VectorOf<Scalar>& theta = state["theta"];
-  return theta[wait] <= Scalar(0) || theta[steps] < static_cast<Scalar>(options_.check_every) ||
-         static_cast<double>(theta[last_loss]) > alarm * static_cast<double>(theta[mean_loss]);
+std::optional<typename RoundTrip<Scalar>::Weight> RoundTrip<Scalar>::place(
+    Index first, Index outputs, Index inputs, InputKind kind, Index& next) const {
+  if (kind == InputKind::factor) {
+    throw InvalidArgument("objective", "a product of factors, each of which is the other's input",
+                          "a model whose weights multiply inputs, or MetricRoundTrip");
+  }
+  const double power = kind == InputKind::data ? data_power_ : hidden_power_;
+  if (power == 0.0) return std::nullopt;
+  const Weight weight{first, outputs, inputs, power, next};
+  next += InputBlocks(outputs, inputs).numbers();
+  return weight;
 }
 
 template <Real Scalar>
-void RoundTrip<Scalar>::check(const BasicObjective<Scalar>& objective, double loss, In<Scalar> u,
-                              double theta, In<Scalar> w, OptimizerState<Scalar>& state,
-                              double& evaluations) const {
-  VectorOf<Scalar>& buffer = state["theta"];
-  double part = std::min(static_cast<double>(buffer[limit]), 2.0 * part_of(state));
-  const double length = theta * rule_->amplification();
-  // Near a minimum rounding decides whether the loss falls.
-  const double allowed =
-      loss + 100.0 * static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * std::abs(loss);
-  VectorOf<Scalar> candidate(w.size());
-  for (int halving = 0; halving < most_halvings; ++halving, part *= 0.5) {
-    candidate = w - static_cast<Scalar>(part * length) * u;
-    evaluations += 0.5;
-    if (objective.value(candidate) <= allowed) break;
+std::vector<std::optional<typename RoundTrip<Scalar>::Weight>> RoundTrip<Scalar>::weights_of(
+    const Mlp& network) const {
+  std::vector<std::optional<Weight>> weights;
+  Index next = 0;
+  for (Index m = 1; m <= network.layers(); ++m) {
+    weights.push_back(place(network.offset(m), network.width(m), network.width(m - 1),
+                            m == 1 ? InputKind::data : InputKind::hidden, next));
   }
-  buffer[scale] = static_cast<Scalar>(part);
-  buffer[wait] = static_cast<Scalar>(options_.check_every);
+  return weights;
 }
 
 template <Real Scalar>
-void RoundTrip<Scalar>::remember(double loss, OptimizerState<Scalar>& state) const {
-  VectorOf<Scalar>& theta = state["theta"];
-  const auto now = static_cast<Scalar>(loss);
-  const bool first = theta[steps] == Scalar(0);
-  const auto decay = static_cast<Scalar>(loss_decay);
-  if (first) theta[first_loss] = theta[reference] = now;
-  theta[mean_loss] = first ? now : decay * theta[mean_loss] + (Scalar(1) - decay) * now;
-  theta[last_loss] = now;
-  if (theta[wait] > Scalar(0)) theta[wait] -= Scalar(1);
-  if (theta[steps] < static_cast<Scalar>(std::max<Index>(options_.check_every, 1))) {
-    theta[steps] += Scalar(1);
+void RoundTrip<Scalar>::prepare(const std::vector<std::optional<Weight>>& weights,
+                                OptimizerState<Scalar>& state) const {
+  VectorOf<Scalar>& gauges = state.buffers[buffers_].values;
+  if (gauges.size() > 0) return;
+  Index numbers = 1;  // so that it is not empty
+  for (const std::optional<Weight>& weight : weights) {
+    if (weight) numbers = weight->numbers + InputBlocks(weight->outputs, weight->inputs).numbers();
   }
-  // Steps that each lower the loss of their own batch may still raise that of all others.
-  const bool checked = options_.check_every > 0 && rule_->amplification() > 0.0;
-  if (checked && theta[mean_loss] > static_cast<Scalar>(alarm) * theta[reference]) {
-    theta[limit] *= Scalar(0.5);
-    theta[scale] = std::min(theta[scale], theta[limit]);
-    theta[reference] = theta[mean_loss];
+  gauges.setZero(numbers);
+  for (const std::optional<Weight>& weight : weights) {
+    if (weight) gauge_at(weight->outputs, weight->inputs, weight->numbers, gauges).begin();
+  }
+}
+
+template <Real Scalar>
+void RoundTrip<Scalar>::see(const Weight& weight, const Eigen::Ref<const MatrixOf<Scalar>>& h,
+                            OptimizerState<Scalar>& state, Workspace& own) const {
+  auto gauge =
+      gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values);
+  const Index step = state.count, n = h.cols();
+  if (options_.rows > 0 && n > options_.rows) {
+    // All rows have their turn.
+    const Index stride = (n + options_.rows - 1) / options_.rows;
+    const auto first = static_cast<Index>(static_cast<std::uint64_t>(step) * 2654435761u %
+                                          static_cast<std::uint64_t>(stride));
+    own.sample = h(Eigen::all, Eigen::seq(first, n - 1, stride));
+    gauge.see(own.sample);
   } else {
-    theta[reference] = std::max(theta[first_loss], std::min(theta[reference], theta[mean_loss]));
+    gauge.see(h);
   }
-}
-
-template <Real Scalar>
-bool RoundTrip<Scalar>::may_take_back() const {
-  return options_.check_every > 0 && !automatic_rate() && !(rule_->amplification() > 0.0);
-}
-
-template <Real Scalar>
-bool RoundTrip<Scalar>::takes_back(double loss, OptimizerState<Scalar>& state) const {
-  if (!may_take_back()) return false;
-  VectorOf<Scalar>& theta = state["theta"];
-  const double allowed = std::max(alarm * static_cast<double>(theta[first_loss]),
-                                  static_cast<double>(theta[last_loss]));
-  const bool back = !(loss <= allowed);
-  if (back) {
-    theta[scale] *= Scalar(0.5);
-    for (StateBuffer<Scalar>& buffer : state.buffers) {
-      if (buffer.kind == StateKind::cotangent) buffer.values.setZero();
-    }
-  } else if (theta[wait] <= Scalar(0)) {
-    theta[scale] = std::min(theta[limit], Scalar(2) * theta[scale]);
-  } else {
-    return false;
+  const bool early = step < options_.refresh && (step & (step - 1)) == 0;
+  if (!early && step % options_.refresh != 0) return;
+  std::vector<typename InputGauge<Scalar>::Weights> moving;
+  for (const std::size_t i : moving_) {
+    moving.emplace_back(state.buffers[i].values.data() + weight.first, weight.outputs,
+                        weight.inputs);
   }
-  theta[wait] = static_cast<Scalar>(options_.check_every);
-  return back;
+  gauge.renew({.power = weight.power,
+               .damping = options_.damping,
+               .kept = options_.length == Length::kept,
+               .squared = rule_->amplification() > 0.0},
+              moving);
+  rule_->bound_moments(StateRange<Scalar>(state, weight.first, weight.size()));
 }
 
 template <Real Scalar>
-StepOutcome RoundTrip<Scalar>::measured_step(const BasicObjective<Scalar>& objective, double loss,
-                                             In<Scalar> gradient, In<Scalar> u,
-                                             double learning_rate, OptimizerState<Scalar>& state,
-                                             Out<Scalar> w) const {
-  const double slope = static_cast<double>(gradient.dot(u));
-  if (!(slope > 0.0)) return {false, 0.0, 0.0};
-  Scalar& last_rate = state["rate"][0];
-  const double curvature = objective.curvature(w, u);
-  double theta = slope / curvature;
-  if (!(curvature > 0.0 && std::isfinite(theta))) {
-    theta = last_rate > Scalar(0) ? 2.0 * static_cast<double>(last_rate) : learning_rate;
+void RoundTrip<Scalar>::enter(const Weight& weight, OptimizerState<Scalar>& state,
+                              Workspace& own) const {
+  Eigen::Map<MatrixOf<Scalar>> G(own.gradient.data() + weight.first, weight.outputs, weight.inputs);
+  own.product = G;
+  gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values)
+      .times(1, own.product, 0, G);
+}
+
+template <Real Scalar>
+void RoundTrip<Scalar>::step_weight(const Weight& weight, double learning_rate,
+                                    OptimizerState<Scalar>& state, Workspace& own,
+                                    Out<Scalar> w) const {
+  const Index size = weight.size();
+  const auto G = own.gradient.segment(weight.first, size);
+  if (rule_->amplification() > 0.0) {  // t is g^2, and the way back is in it
+    rule_->step_range(weight.first, G, learning_rate, state, w);
+    return;
   }
-  VectorOf<Scalar> candidate(w.size());
-  const auto& options = static_cast<const CurvatureDescent<Scalar>&>(*rule_).options();
-  StepOutcome outcome =
-      backtrack<Scalar>(objective, loss, u, slope, theta, options, last_rate, candidate, w);
-  outcome.evaluations += 2.0;
-  if (outcome.moved) ++state.count;
-  return outcome;
+  own.u.resize(size);
+  own.zero.setZero(size);
+  rule_->update(own.zero, G, learning_rate, StateRange<Scalar>(state, weight.first, size), own.u);
+  const auto decay = static_cast<Scalar>(learning_rate * rule_->decoupled_decay());
+  Eigen::Map<MatrixOf<Scalar>> W(w.data() + weight.first, weight.outputs, weight.inputs);
+  if (decay != Scalar(0)) W -= decay * W;
+  gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values)
+      .times(-1, Eigen::Map<const MatrixOf<Scalar>>(own.u.data(), weight.outputs, weight.inputs), 1,
+             W);
 }
 
 template <Real Scalar>
-double RoundTrip<Scalar>::measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                                  const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                                  StepDirection<Scalar>& direction) const {
-  direction.u.resize(w.size());
-  direction.memory = state["gauge"];
-  return gauge_of(objective).white_direction(w, options_.gauge, direction.memory, direction.u,
-                                             &gradient);
-}
-
-template <Real Scalar>
-StepOutcome RoundTrip<Scalar>::step_along(const StepDirection<Scalar>& direction,
-                                          const BasicObjective<Scalar>& objective, double loss,
-                                          In<Scalar> gradient, double learning_rate,
-                                          OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  const VectorOf<Scalar>& u = direction.u;
-  state["gauge"] = direction.memory;
-  if (automatic_rate()) return measured_step(objective, loss, gradient, u, learning_rate, state, w);
-  double evaluations = 0.0;
-  if (check_is_due(state)) check(objective, loss, u, learning_rate, w, state, evaluations);
-  remember(loss, state);
-  StepOutcome outcome = rule_->step(objective, loss, u, part_of(state) * learning_rate, state, w);
-  outcome.evaluations += evaluations;
-  return outcome;
-}
-
-template <Real Scalar>
-StepOutcome RoundTrip<Scalar>::step(const BasicObjective<Scalar>& objective, double loss,
-                                    In<Scalar> gradient, double learning_rate,
+StepOutcome RoundTrip<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                    MeasuredPoint<Scalar>& here, double learning_rate,
                                     OptimizerState<Scalar>& state, Out<Scalar> w) const {
-  StepDirection<Scalar> direction{VectorOf<Scalar>(w.size()), state["gauge"]};
-  gauge_of(objective).white_direction(w, options_.gauge, direction.memory, direction.u, nullptr);
-  objective.note_work(states_cost);
-  StepOutcome outcome = step_along(direction, objective, loss, gradient, learning_rate, state, w);
-  outcome.evaluations += states_cost;
-  return outcome;
+  typename Workspaces<Workspace>::Loan own(workspaces_);
+  own->gradient = here.gradient;
+  std::vector<std::optional<Weight>> weights;
+  const MlpObjective<Scalar>* mlp = objective.mlp();
+  if (mlp) {
+    weights = weights_of(mlp->network());
+    prepare(weights, state);
+    for (Index m = 1; m <= mlp->network().layers(); ++m) {
+      const std::optional<Weight>& weight = weights[at(m - 1)];
+      if (!weight) continue;
+      see(*weight, mlp->h(m - 1, here.states).topRows(weight->inputs), state, *own);
+      enter(*weight, state, *own);
+    }
+  } else {
+    Index next = 0;
+    const auto place_of = [&](const WeightInputs<Scalar>& inputs) {
+      return place(inputs.first, inputs.outputs, inputs.h.rows(), inputs.kind, next);
+    };
+    if (state.buffers[buffers_].values.size() == 0) {
+      objective.weight_inputs(
+          w, [&](const WeightInputs<Scalar>& inputs) { weights.push_back(place_of(inputs)); });
+      prepare(weights, state);
+      weights.clear();
+      next = 0;
+    }
+    objective.weight_inputs(w, [&](const WeightInputs<Scalar>& inputs) {
+      weights.push_back(place_of(inputs));
+      if (!weights.back()) return;
+      see(*weights.back(), inputs.h, state, *own);
+      enter(*weights.back(), state, *own);
+    });
+    objective.note_work(inputs_cost);
+  }
+  std::erase(weights, std::nullopt);
+  std::sort(weights.begin(), weights.end(),
+            [](const auto& a, const auto& b) { return a->first < b->first; });
+  Index done = 0;
+  const auto step_others = [&](Index end) {
+    if (end == done) return;
+    rule_->step_range(done, own->gradient.segment(done, end - done), learning_rate, state, w);
+  };
+  for (const std::optional<Weight>& weight : weights) {
+    step_others(weight->first);
+    step_weight(*weight, learning_rate, state, *own, w);
+    done = weight->first + weight->size();
+  }
+  step_others(w.size());
+  ++state.count;
+  return {true, learning_rate, mlp ? 0.0 : inputs_cost};
+}
+
+template <Real Scalar>
+double RoundTrip<Scalar>::network_step(const MlpObjective<Scalar>& mlp, double learning_rate,
+                                       OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  typename Workspaces<Workspace>::Loan own(workspaces_);
+  const Mlp& network = mlp.network();
+  const auto weights = weights_of(network);
+  prepare(weights, state);
+  own->gradient.resize(w.size());
+  const bool at_once = rule_->entry_by_entry();  // where there is no gauge
+  const std::optional<Weight>* now = nullptr;    // whose pieces come
+  std::vector<bool> entered(weights.size());
+  const auto inputs = [&](Index m, const MatrixOf<Scalar>& h) -> const MatrixOf<Scalar>& {
+    now = &weights[at(m - 1)];
+    if (!*now) return h;
+    const Weight& weight = **now;
+    see(weight, h.topRows(weight.inputs), state, *own);
+    if (h.cols() >= weight.outputs) return h;  // G g is cheaper than g h
+    own->mapped = h;
+    gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values)
+        .of(h.topRows(weight.inputs), own->mapped.topRows(weight.inputs));
+    entered[at(m - 1)] = true;
+    return own->mapped;
+  };
+  const double loss = mlp.gradient_ranges(w, inputs, [&](Index first, In<Scalar> range) {
+    if (*now || !at_once) {
+      own->gradient.segment(first, range.size()) = range;
+    } else {
+      rule_->step_range(first, range, learning_rate, state, w);
+    }
+  });
+  for (Index m = network.layers(); m >= 1; --m) {
+    const std::optional<Weight>& weight = weights[at(m - 1)];
+    Index first = network.offset(m);
+    const Index end = first + network.width(m) * network.augmented_width(m - 1);
+    if (weight) {
+      if (!entered[at(m - 1)]) enter(*weight, state, *own);
+      step_weight(*weight, learning_rate, state, *own, w);
+      first += weight->size();
+    } else if (at_once) {
+      continue;
+    }
+    rule_->step_range(first, own->gradient.segment(first, end - first), learning_rate, state, w);
+  }
+  ++state.count;
+  return loss;
 }
 
 template <Real Scalar>
 double RoundTrip<Scalar>::minibatch_step(const BatchObjective<Scalar>& objective,
                                          double learning_rate, OptimizerState<Scalar>& state,
                                          Out<Scalar> w, double* evaluations) const {
-  const WhiteGauge<Scalar>& gauge = gauge_of(objective);
-  Out<Scalar> memory(state["gauge"]);
-  const auto* separable = dynamic_cast<const FirstOrderOptimizer<Scalar>*>(rule_.get());
-  double cost = 1.0, loss = 0.0;
-  if (check_is_due(state)) {
-    VectorOf<Scalar> u(w.size());
-    loss = gauge.white_direction(w, options_.gauge, memory, u, nullptr);
-    check(objective, loss, u, learning_rate, w, state, cost);
-    rule_->step(objective, loss, u, part_of(state) * learning_rate, state, w);
-  } else if (separable) {
-    const double theta = part_of(state) * learning_rate;
-    loss = gauge.white_ranges(w, options_.gauge, memory, [&](Index first, In<Scalar> range) {
-      separable->step_range(first, range, theta, state, w);
-    });
-    ++state.count;
-  } else {
-    loss = gauge.white_step(w, part_of(state) * learning_rate, options_.gauge, memory);
+  if (const MlpObjective<Scalar>* mlp = objective.mlp()) {
+    if (evaluations) *evaluations = 1.0;
+    return network_step(*mlp, learning_rate, state, w);
   }
-  remember(loss, state);
-  if (evaluations) *evaluations = cost;
-  return loss;
+  return BasicOptimizer<Scalar>::minibatch_step(objective, learning_rate, state, w, evaluations);
 }
 
 template class RoundTrip<float>;

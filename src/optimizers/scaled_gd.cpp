@@ -18,15 +18,15 @@ void ScaledGd<Scalar>::require_fit(const BasicObjective<Scalar>& objective) cons
 }
 
 template <Real Scalar>
-StepOutcome ScaledGd<Scalar>::step(const BasicObjective<Scalar>& objective, double,
-                                   In<Scalar> gradient, double learning_rate,
+StepOutcome ScaledGd<Scalar>::step(const BasicObjective<Scalar>& objective,
+                                   MeasuredPoint<Scalar>& here, double learning_rate,
                                    OptimizerState<Scalar>& state, Out<Scalar> w) const {
   require_fit(objective);
   if constexpr (std::same_as<Scalar, double>) {
     const auto& pair = static_cast<const MatrixFactorization&>(objective);
     const Vector before = w;
     const Matrix U = pair.U(before), V = pair.V(before);
-    const Matrix G = pair.U(gradient), H = pair.V(gradient);
+    const Matrix G = pair.U(In<double>(here.gradient)), H = pair.V(In<double>(here.gradient));
     pair.U(w) -= learning_rate * solve(V * V.transpose(), G.transpose()).transpose();
     pair.V(w) -= learning_rate * solve(U.transpose() * U, H);
   }

@@ -35,10 +35,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
         optimizer_(optimizer),
         options_(options),
         observed_(options.trace || options.watcher),
-        gradient_(w.size()),
-        gradient_out_(gradient_),
         w_out_(w),
-        gradient_in_(gradient_),
         w_in_(w) {
     require_fit(optimizer, objective);
     measure();
@@ -113,7 +110,7 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     } else if (at.step >= options_.max_steps) {
       this->end(RunStatus::step_limit);
     }
-    if (!this->goes_on() && finite() && this->ends_lower(loss_)) measure_again();
+    if (!this->goes_on() && finite() && this->ends_lower(here_.loss)) measure_again();
     const bool stopped = this->stopping();  // at the update before
     if (observed_) make_row();
     if (this->goes_on() && stopped) this->end(RunStatus::interrupted);
@@ -122,10 +119,8 @@ class FullBatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(dL/dw)
   void update() {
-    const BasicOptimizer<Scalar>& optimizer = next_optimizer();
-    const bool keeps = optimizer.may_take_back();
-    if (keeps) before_ = w_in_;
-    const StepOutcome outcome = step(optimizer);
+    const double loss = here_.loss;
+    const StepOutcome outcome = optimizer_.step(objective_, here_, rate_, at.optimizer, w_out_);
     if (options_.trace && optimizer_.automatic_rate()) {
       at.trace.rows.back().learning_rate = outcome.rate;
     }
@@ -133,29 +128,22 @@ class FullBatchRun final : public TrainingRun<Scalar> {
       this->end(RunStatus::converged);
       return;
     }
-    at.previous_loss = loss_;
-    measure();
+    at.previous_loss = loss;
+    if (!outcome.measured) measure();
     at.evaluations += 1.0 + outcome.evaluations;
     rate_ = options_.learning_rate.at(++at.step);
-    if (keeps && optimizer.takes_back(loss_, at.optimizer)) {
-      // Not the loss here, by which the run would seem to stand still.
-      at.previous_loss = std::numeric_limits<double>::infinity();
-      Out<Scalar> w = w_out_;
-      w = before_;
-      measure_again();
-    }
-    if (this->rolls_back(finite() ? loss_ : std::numeric_limits<double>::infinity())) {
+    if (this->rolls_back(finite() ? here_.loss : std::numeric_limits<double>::infinity())) {
       at.previous_loss = std::numeric_limits<double>::infinity();
       measure_again();
     }
     const Index every = options_.checkpoints.every;
     const bool due = every > 0 && at.step % every == 0;
     if (due || this->stopping() || at.step >= options_.max_steps) {
-      if (std::isfinite(loss_)) this->save();
+      if (std::isfinite(here_.loss)) this->save();
     }
   }
 
-  RunSummary summary() { return TrainingRun<Scalar>::summary(loss_, grad_sq()); }
+  RunSummary summary() { return TrainingRun<Scalar>::summary(here_.loss, grad_sq()); }
 
  private:
   static Index planned(const Teleportation<Scalar>& plan, const BasicOptimizer<Scalar>& optimizer) {
@@ -174,48 +162,30 @@ class FullBatchRun final : public TrainingRun<Scalar> {
     return w;
   }
 
-  double grad_sq() const { return static_cast<double>(gradient_.squaredNorm()); }
-  bool finite() const { return std::isfinite(loss_) && std::isfinite(grad_sq()); }
+  double grad_sq() const { return static_cast<double>(here_.gradient.squaredNorm()); }
+  bool finite() const { return std::isfinite(here_.loss) && std::isfinite(grad_sq()); }
   bool done() const {
-    return options_.stop(at.step, loss_, at.previous_loss, grad_sq()) ||
-           (gradient_.array() == Scalar(0)).all();
+    return options_.stop(at.step, here_.loss, at.previous_loss, grad_sq()) ||
+           (here_.gradient.array() == Scalar(0)).all();
   }
-  double loss_to_compare() override { return loss_; }
+  double loss_to_compare() override { return here_.loss; }
 
   /// Whether the plain steps that a probe costs would leave half of the loss, judging by the last:
   /// else no teleport can pay for itself by (D13).
   bool leaves_something() const {
-    const double part = 1.0 - loss_ / at.previous_loss;
+    const double part = 1.0 - here_.loss / at.previous_loss;
     if (!(part > 0.0 && part < 1.0)) return true;
     return std::pow(1.0 - part, this->probe_cost_in_steps()) > 0.5;
   }
 
-  /// With round trips at some steps only, it is not known here whether the next one is.
-  void measure() {
-    loss_ = options_.round_trips
-                ? objective_.gradient(w_in_, gradient_out_)
-                : optimizer_.measure(objective_, w_in_, at.optimizer, gradient_out_, direction_);
-  }
+  void measure() { optimizer_.measure(objective_, w_in_, here_); }
   void measure_again() {
     measure();
     at.evaluations += 1.0;
   }
-  const BasicOptimizer<Scalar>& next_optimizer() const {
-    const bool plain = options_.round_trips && !options_.round_trips->contains(at.step);
-    return plain ? optimizer_.rule() : optimizer_;
-  }
-  /// w <- w - u; what is known of w already is used.
-  StepOutcome step(const BasicOptimizer<Scalar>& optimizer) {
-    if (options_.round_trips) {
-      return optimizer.step(objective_, loss_, gradient_in_, rate_, at.optimizer, w_out_);
-    }
-    return optimizer.step_along(direction_, objective_, loss_, gradient_in_, rate_, at.optimizer,
-                                w_out_);
-  }
-
   void make_row() {
     TraceRow row = this->row();
-    row.loss = loss_;
+    row.loss = here_.loss;
     row.grad_sq = grad_sq();
     row.learning_rate = rate_;
     if (options_.validate) {
@@ -233,16 +203,13 @@ class FullBatchRun final : public TrainingRun<Scalar> {
   const BasicObjective<Scalar>& objective_;
   const BasicOptimizer<Scalar>& optimizer_;
   const TrainOptions<Scalar>& options_;
-  StepDirection<Scalar> direction_;
   const bool observed_;
   double rate_ = 0.0;
-  double loss_ = 0.0;    ///< and gradient, at w
-  Index validated_ = 0;  ///< held-out samples
-  VectorOf<Scalar> gradient_;
-  VectorOf<Scalar> before_;  ///< w before the last step, where that may be taken back
+  Index validated_ = 0;         ///< held-out samples
+  MeasuredPoint<Scalar> here_;  ///< at w
   // Made once: on small problems an update costs no more than making these.
-  const Out<Scalar> gradient_out_, w_out_;
-  const Eigen::Ref<const VectorOf<Scalar>> gradient_in_, w_in_;
+  const Out<Scalar> w_out_;
+  const Eigen::Ref<const VectorOf<Scalar>> w_in_;
 };
 
 }  // namespace symport

@@ -118,7 +118,6 @@ class MinibatchRun final : public TrainingRun<Scalar> {
 
   /// w <- w - u(gradient of L(X_i, w)), X_i these samples
   void update(std::span<const Index> samples) {
-    const BasicOptimizer<Scalar>& rule = round_trip_now() ? optimizer_ : optimizer_.rule();
     if (options_.watcher) {
       TraceRow row = this->row();
       row.loss = batch_loss_;
@@ -130,7 +129,7 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     do {
       double evaluations = 0.0;
       batch_loss_ =
-          rule.minibatch_step(*step_batch_.objective, rate(), at.optimizer, w_, &evaluations);
+          optimizer_.minibatch_step(*step_batch_.objective, rate(), at.optimizer, w_, &evaluations);
       at.evaluations += evaluations;
     } while (this->rolls_back(batch_loss_));
     at.epoch_loss += batch_loss_;
@@ -263,11 +262,6 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     std::vector<Index> chosen(count);
     for (std::size_t i = 0; i < count; ++i) chosen[i] = split.training[i * there / count];
     return chosen;
-  }
-
-  bool round_trip_now() const {
-    return !options_.round_trips ||
-           (options_.round_trips->contains(at.epoch) && at.batch < options_.teleport_batches);
   }
 
   bool out_of_patience() const {

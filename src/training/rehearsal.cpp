@@ -25,18 +25,18 @@ template <Real Scalar>
 class Walk {
  public:
   Walk(const BasicOptimizer<Scalar>& optimizer, Branch<Scalar> from)
-      : optimizer_(optimizer), at_(std::move(from)), gradient_(at_.w.size()) {}
+      : optimizer_(optimizer), at_(std::move(from)) {}
 
   /// The loss here; then one step.
   double step(const BasicObjective<Scalar>& objective, double rate) {
-    // One that searches along a line knows the gradient where its last step ended.
-    const double loss = optimizer_.automatic_rate()
-                            ? optimizer_.measure(objective, at_.w, at_.state, gradient_, direction_)
-                            : objective.gradient(at_.w, gradient_);
+    if (!measured_) optimizer_.measure(objective, at_.w, here_);
+    measured_ = false;
     evaluations_ += 1.0;
+    const double loss = here_.loss;
     if (std::isfinite(loss)) {
-      evaluations_ +=
-          optimizer_.step(objective, loss, gradient_, rate, at_.state, at_.w).evaluations;
+      const StepOutcome outcome = optimizer_.step(objective, here_, rate, at_.state, at_.w);
+      evaluations_ += outcome.evaluations;
+      measured_ = outcome.measured;
     }
     return loss;
   }
@@ -46,8 +46,8 @@ class Walk {
  private:
   const BasicOptimizer<Scalar>& optimizer_;
   Branch<Scalar> at_;
-  VectorOf<Scalar> gradient_;
-  StepDirection<Scalar> direction_;
+  MeasuredPoint<Scalar> here_;
+  bool measured_ = false;  ///< `here_` is at_.w
   double evaluations_ = 0.0;
 };
 

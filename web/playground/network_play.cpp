@@ -60,7 +60,7 @@ NetworkPlay::NetworkPlay(const std::vector<std::string>& words)
   const bool automatic = spec_.learning_rate && spec_.learning_rate->automatic();
   optimizer_ = lab::with_round_trips<double>(
       lab::make_optimizer<double>(spec_.optimizer, automatic, network_), objective_, spec_.trip,
-      spec_.learning_rate, true);
+      spec_.learning_rate);
 }
 
 std::string NetworkPlay::about() const {
@@ -72,17 +72,13 @@ std::string NetworkPlay::about() const {
 }
 
 void NetworkPlay::run(const std::function<bool()>& goes_on) {
-  const bool trips = spec_.trip.on();
   const LearningRate usual = lab::parse_data_source(spec_.data).usual_run().learning_rate;
   w_ = start_;
   news_.clear();
   TrainOptions<double> options{
       .max_steps = *spec_.steps,
-      .learning_rate =
-          spec_.learning_rate->rate.value_or(lab::usual_rate<double>(*optimizer_, usual.initial())),
-      .teleport = plan_.teleportation(trips ? Schedule{} : spec_.teleport),
-      .round_trips =
-          trips && !spec_.teleport.empty() ? std::optional(spec_.teleport) : std::nullopt,
+      .learning_rate = spec_.learning_rate->rate.value_or(usual),
+      .teleport = plan_.teleportation(spec_.teleport),
       .stop = {.loss_below = spec_.stop_at.value_or(Stopping{}.loss_below)},
       .seed = spec_.seed};
   options.watcher = [&](const TraceRow& row) {

@@ -136,7 +136,7 @@ std::string owners_of(const std::string& flag, const std::vector<Command>& comma
 }
 
 /// Gives flags that may stand alone the value that they then stand for: `--round-trip` becomes
-/// `--round-trip=all` unless one of its values follows.
+/// `--round-trip=usual` unless one of its values follows.
 std::vector<std::string> with_implied_values(std::vector<std::string> arguments,
                                              const std::vector<Command>& commands) {
   for (const Command& command : commands) {

@@ -48,7 +48,7 @@ std::vector<DemoNetworkRow> demo_network(std::uint64_t seed) {
   NetworkRunSpec sgd = spirals(seed), momentum = sgd, adam = sgd, trips = sgd, both;
   momentum.optimizer = "momentum";
   adam.optimizer = "adam";
-  trips.trip.layers = GaugeLayers::all;
+  trips.trip.kind = TripKind::metric;
   both = trips;
   both.optimizer = momentum.optimizer;
   DataCache data;

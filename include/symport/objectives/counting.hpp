@@ -59,7 +59,9 @@ class CountingObjective final : public BasicObjective<Scalar> {
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const override;
   /// Its users report their work through `note_work`.
-  const WhiteGauge<Scalar>* white_gauge() const override { return inner_.white_gauge(); }
+  void weight_inputs(In<Scalar> w, const UseInputs<Scalar>& use) const override {
+    inner_.weight_inputs(w, use);
+  }
   const MlpObjective<Scalar>* mlp() const override { return inner_.mlp(); }
   void note_work(double gradients) const override {
     add_other(gradients);

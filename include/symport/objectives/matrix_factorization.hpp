@@ -9,7 +9,7 @@
 namespace symport {
 
 /// L(U, V) = |Y - U V|_F^2 with U m x r and V r x n; parameters are U, then V, column-major.
-class MatrixFactorization final : public TestFunction, private WhiteGauge<double> {
+class MatrixFactorization final : public TestFunction {
  public:
   /// Throws InvalidArgument unless Y is finite and not empty and rank >= 1.
   MatrixFactorization(Matrix Y, Index rank);
@@ -41,9 +41,8 @@ class MatrixFactorization final : public TestFunction, private WhiteGauge<double
   double gradient(In<double> w, Out<double> gradient) const override;
   void hessian_vector(In<double> w, In<double> v, Out<double> result) const override;
   void third_derivative(In<double> w, In<double> v, Out<double> result) const override;
-  /// Each factor in the gauge that whitens the other (T6): the metric of ScaledGD. One number is
-  /// remembered, the largest loss so far.
-  const WhiteGauge<double>* white_gauge() const override { return this; }
+  /// U multiplies V, and V' multiplies U' (T6).
+  void weight_inputs(In<double> w, const UseInputs<double>& use) const override;
 
   /// Views of the factors inside a flat vector.
   Eigen::Map<const Matrix> U(In<double> w) const {
@@ -60,15 +59,6 @@ class MatrixFactorization final : public TestFunction, private WhiteGauge<double
   }
 
  private:
-  Usual usual() const override { return {.theta = 0.25, .damping = 1e-3}; }
-  Index memory_size(const WhiteGaugeOptions& options) const override;
-  double white_ranges(In<double> w, const WhiteGaugeOptions& options, Out<double> memory,
-                      const std::function<void(Index, In<double>)>& use) const override;
-  double white_step(Out<double> w, double theta, const WhiteGaugeOptions& options,
-                    Out<double> memory) const override;
-  double white_direction(In<double> w, const WhiteGaugeOptions& options, Out<double> memory,
-                         Out<double> direction, Out<double>* gradient) const override;
-
   Matrix Y_;
   Index rank_;
   ParameterLayout layout_;

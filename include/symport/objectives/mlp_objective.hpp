@@ -22,7 +22,7 @@ namespace symport {
 /// Cost in products with W_m per layer (one fewer for W_1 in each backward pass): value 1, gradient
 /// 3, Hessian-vector product 7, curvature along a direction 4.
 template <Real Scalar>
-class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Scalar> {
+class MlpObjective final : public BatchObjective<Scalar> {
  public:
   /// Without a batch: every evaluation throws std::logic_error until `bind`.
   MlpObjective(Mlp network, Loss loss);
@@ -53,8 +53,8 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   /// From the Hessian in factors, where the batch is small enough for this to be cheaper.
   std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const override;
-  /// That of every layer, or of the last one: (T1) to (T4).
-  const WhiteGauge<Scalar>* white_gauge() const override { return this; }
+  /// Those of every layer, without the row of ones.
+  void weight_inputs(In<Scalar> w, const UseInputs<Scalar>& use) const override;
   const MlpObjective* mlp() const override { return this; }
 
   Score score(In<Scalar> w) const override;
@@ -65,6 +65,11 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   /// memory as a whole.
   double gradient_ranges(
       In<Scalar> w, const std::function<void(Index first, In<Scalar> range)>& use) const override;
+  /// The same with others in place of the inputs: `inputs(m, h)` is told h_(m-1) and gives what
+  /// delta_m is multiplied with in the pieces of layer m, which come from the last to the first.
+  using MapInputs = std::function<const MatrixOf<Scalar>&(Index m, const MatrixOf<Scalar>& h)>;
+  double gradient_ranges(In<Scalar> w, const MapInputs& inputs,
+                         const std::function<void(Index first, In<Scalar> range)>& use) const;
 
   /// z_p, outputs x samples.
   MatrixOf<Scalar> outputs(In<Scalar> w) const;
@@ -76,6 +81,10 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   void forward(In<Scalar> w, MlpStates<Scalar>& states) const;
   /// The same and delta: a gradient without its matrices. Returns L(w).
   double backpropagate(In<Scalar> w, MlpStates<Scalar>& states) const;
+  /// The same, and gradient <- dL/dw.
+  double gradient(In<Scalar> w, Out<Scalar> gradient, MlpStates<Scalar>& states) const;
+  /// kernel <- h_0'h_0 or, where that is smaller, h_0 h_0'. It is kept for as long as the batch.
+  void input_kernel(MatrixOf<Scalar>& kernel) const;
   /// h_m of the states, 0 <= m < p.
   const MatrixOf<Scalar>& h(Index m, const MlpStates<Scalar>& states) const {
     return m == 0 ? inputs_ : states.h[static_cast<std::size_t>(m)];
@@ -89,9 +98,7 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
     MlpStates<Scalar> states;
     Matrices Rh, Rz, Rdelta;  ///< for second derivatives only
     MatrixOf<Scalar> bend;
-    // For round trips only.
-    MatrixOf<Scalar> gauge_square, gauge_left, gauge_right, gauge_gradient;
-    /// Full batches need it at every step. A product's bytes depend on the number of threads.
+    /// A product's bytes depend on the number of threads.
     MatrixOf<Scalar> input_kernel;
     Index kernel_batch = 0;  ///< the `batch_` that it belongs to
     int kernel_threads = 0;
@@ -100,7 +107,6 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
 
   void require_batch() const;
   double value(In<Scalar> w, MlpStates<Scalar>& states) const;
-  double gradient(In<Scalar> w, Out<Scalar> gradient, MlpStates<Scalar>& states) const;
   /// delta_p <- dL/dz_p; returns L.
   double loss_delta(MlpStates<Scalar>& states) const;
   /// delta_(m-1) <- sigma'(z_(m-1)) * W_m' delta_m.
@@ -112,34 +118,6 @@ class MlpObjective final : public BatchObjective<Scalar>, private WhiteGauge<Sca
   void forward_along(In<Scalar> w, In<Scalar> v, Workspace& own) const;
   /// Of outputs; NaN without classes.
   double accuracy_of(const MatrixOf<Scalar>& Z) const;
-
-  // The white gauge; src/objectives/mlp_white_gauge.cpp.
-  typename WhiteGauge<Scalar>::Usual usual() const override;
-  Index memory_size(const WhiteGaugeOptions& options) const override;
-  double white_ranges(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
-                      const std::function<void(Index, In<Scalar>)>& use) const override;
-  double white_step(Out<Scalar> w, double theta, const WhiteGaugeOptions& options,
-                    Out<Scalar> memory) const override;
-  double white_direction(In<Scalar> w, const WhiteGaugeOptions& options, Out<Scalar> memory,
-                         Out<Scalar> direction, Out<Scalar>* gradient) const override;
-  /// Calls use(m, factors, states) from the last layer to the first; W_m is no longer needed then.
-  template <class Use>
-  double for_gauge_layers(In<Scalar> w, WhiteGaugeOptions options, Out<Scalar> memory,
-                          const Use& use) const;
-  /// u in layer m: left right', or left itself where right is null.
-  struct GaugeFactors {
-    const MatrixOf<Scalar>* left = nullptr;
-    const MatrixOf<Scalar>* right = nullptr;
-    const MatrixOf<Scalar>* gradient = nullptr;  ///< dL/dW_m, where it was needed on the way
-  };
-  Index layer_memory(Index m, const WhiteGaugeOptions& options) const;
-  GaugeFactors gauge_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory,
-                             Workspace& own) const;
-  GaugeFactors batch_factors(Index m, double damping, Out<Scalar> memory, Workspace& own) const;
-  GaugeFactors average_factors(Index m, const WhiteGaugeOptions& options, Out<Scalar> memory,
-                               Workspace& own) const;
-  /// The factor that turns delta into that of the summed loss.
-  Scalar to_sum() const;
 
   Mlp network_;
   Loss loss_;

@@ -5,7 +5,7 @@
 
 #include "symport/core/types.hpp"
 #include "symport/objectives/local_curvature.hpp"
-#include "symport/objectives/white_gauge.hpp"
+#include "symport/objectives/weight_inputs.hpp"
 
 namespace symport {
 
@@ -44,9 +44,9 @@ class BasicObjective {
   virtual std::unique_ptr<LocalCurvature<Scalar>> local_curvature(
       In<Scalar> w, KnownGradient<Scalar> known) const;
 
-  /// The gauges in which round trips take their steps; null where none are known. A part of this
-  /// object.
-  virtual const WhiteGauge<Scalar>* white_gauge() const { return nullptr; }
+  /// Calls use(inputs) for every weight matrix whose inputs at w are known, always in the same
+  /// order: what an own model overrides to take round trips. The default throws InvalidArgument.
+  virtual void weight_inputs(In<Scalar> w, const UseInputs<Scalar>& use) const;
 
   /// The network whose loss this is, for symmetries that act on its layers; null for any other
   /// objective. A wrapper passes the question on to what it wraps.

@@ -23,6 +23,7 @@ class Adam final : public FirstOrderOptimizer<Scalar> {
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;
+  void bound_moments(const StateRange<Scalar>& state) const override;
 
  private:
   AdamOptions options_;

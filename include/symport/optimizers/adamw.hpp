@@ -24,6 +24,8 @@ class AdamW final : public FirstOrderOptimizer<Scalar> {
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;
+  double decoupled_decay() const override { return options_.weight_decay; }
+  void bound_moments(const StateRange<Scalar>& state) const override;
 
  private:
   AdamWOptions options_;

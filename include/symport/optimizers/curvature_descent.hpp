@@ -21,7 +21,7 @@ class CurvatureDescent final : public BasicOptimizer<Scalar> {
 
   std::string_view name() const override { return "gd"; }
   OptimizerState<Scalar> init(Index dimension) const override;
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
   bool automatic_rate() const override { return true; }

@@ -65,20 +65,13 @@ class Kfac final : public BasicOptimizer<Scalar> {
   /// and both inverses of every layer. Throws InvalidArgument for another dimension than the
   /// network's.
   OptimizerState<Scalar> init(Index dimension) const override;
-  /// Finds the states of the batch again, at two thirds of a gradient. `measure` with `step_along`,
-  /// and `minibatch_step`, do not have to. All throw InvalidArgument when the objective is not a
-  /// network of that shape.
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  bool uses_states() const override { return true; }
+  /// Throws InvalidArgument, as `minibatch_step` does, when the objective is not a network of that
+  /// shape.
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
   double preview_evaluations(Index dimension) const override;
-  double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                 const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                 StepDirection<Scalar>& direction) const override;
-  StepOutcome step_along(const StepDirection<Scalar>& direction,
-                         const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
-                         double learning_rate, OptimizerState<Scalar>& state,
-                         Out<Scalar> w) const override;
   double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
                         OptimizerState<Scalar>& state, Out<Scalar> w,
                         double* evaluations = nullptr) const override;
@@ -86,10 +79,12 @@ class Kfac final : public BasicOptimizer<Scalar> {
  private:
   /// Backward passes beyond that of the gradient, in gradients.
   double more_passes() const;
-  /// Advances the factors by the batch at w, u <- all U, and *gradient <- dL/dw unless it is null.
-  /// Returns L(w).
-  double find_direction(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                        VectorOf<Scalar>& factors, Out<Scalar> u, Out<Scalar>* gradient) const;
+  /// Throws InvalidArgument when it is not one of that shape.
+  const MlpObjective<Scalar>& network_of(const BasicObjective<Scalar>& objective) const;
+  /// Advances the factors by the states of the batch at w; u <- all U.
+  void find_direction(const MlpObjective<Scalar>& mlp, In<Scalar> w,
+                      const MlpStates<Scalar>& states, VectorOf<Scalar>& factors,
+                      Out<Scalar> u) const;
   /// Adds the G of every layer, layer after layer, to `sums`: those of the batch's states.
   void output_factors(const MlpObjective<Scalar>& mlp, In<Scalar> w, Index step,
                       const MlpStates<Scalar>& states, std::vector<MatrixOf<Scalar>>& sums) const;

@@ -41,15 +41,12 @@ class Lbfgs final : public BasicOptimizer<Scalar> {
   explicit Lbfgs(const LbfgsOptions& options = {});
 
   std::string_view name() const override { return "lbfgs"; }
-  /// `steps` (s) and `differences` (y), each a ring, `point` (where the pairs belong), `pairs` (how
-  /// many there are, and which is the newest) and `known` (loss and gradient there).
+  /// `steps` (s) and `differences` (y), each a ring, `point` (where the pairs belong) and `pairs`
+  /// (how many there are, and which is the newest).
   OptimizerState<Scalar> init(Index dimension) const override;
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
-  double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                 const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                 StepDirection<Scalar>& direction) const override;
   bool automatic_rate() const override { return true; }
   const LbfgsOptions& options() const { return options_; }
 

@@ -38,7 +38,7 @@ class LevenbergMarquardt final : public BasicOptimizer<Scalar>, public Objective
   OptimizerState<Scalar> init(Index dimension) const override;
   void require_fit(const BasicObjective<Scalar>& objective) const override;
   /// Throws InvalidArgument for an objective that does not fit.
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
   bool automatic_rate() const override { return true; }

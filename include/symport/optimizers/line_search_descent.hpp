@@ -17,8 +17,8 @@ struct LineSearchDescentOptions {
 /// |<g(w - t g), g>| <= tolerance J. Every step lowers the loss; where none does, nothing moves.
 ///
 /// The learning rate is tried first where Phi <= 0 (later twice the last length). A step costs a
-/// curvature and a gradient for every trial; the last one is that of the new point, which `measure`
-/// returns without evaluating it again: the outcome counts all trials but that one.
+/// curvature and a gradient for every trial; the last one is that of the new point, which
+/// need not be evaluated again: the outcome counts all trials but that one.
 ///
 /// It differs from `CurvatureDescent` (gd with --lr auto) in that it goes to the minimiser, not
 /// just to a point that is low enough: what theory assumes, at a higher price.
@@ -29,14 +29,11 @@ class LineSearchDescent final : public BasicOptimizer<Scalar> {
   explicit LineSearchDescent(const LineSearchDescentOptions& options = {});
 
   std::string_view name() const override { return "line_search"; }
-  /// `rate` (the last t) and `known` (loss and gradient at the last point).
-  OptimizerState<Scalar> init(Index dimension) const override;
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  /// `rate`: the last t.
+  OptimizerState<Scalar> init(Index) const override;
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
-  double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                 const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                 StepDirection<Scalar>& direction) const override;
   bool automatic_rate() const override { return true; }
 
  private:

@@ -20,7 +20,7 @@ class Newton final : public BasicOptimizer<Scalar> {
   std::string_view name() const override { return "newton"; }
   /// Throws InvalidArgument when the problem is larger than `max_dimension`.
   OptimizerState<Scalar> init(Index dimension) const override;
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
   void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,

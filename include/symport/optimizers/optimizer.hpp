@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "symport/objectives/batch_objective.hpp"
+#include "symport/optimizers/measured_point.hpp"
 #include "symport/optimizers/optimizer_state.hpp"
 
 namespace symport {
@@ -12,13 +13,9 @@ struct StepOutcome {
   bool moved = true;         ///< false: no acceptable step exists here (w is unchanged)
   double rate = 0.0;         ///< the learning rate that was used
   double evaluations = 0.0;  ///< beyond the gradient that was passed in, in gradients
-};
-
-/// What an optimizer that does not step along the gradient finds when it measures a point.
-template <Real Scalar>
-struct StepDirection {
-  VectorOf<Scalar> u;       ///< in place of the gradient
-  VectorOf<Scalar> memory;  ///< what it remembers after the step
+  /// The step ended where the optimizer had measured already: `here` is now the new w, which the
+  /// caller need not measure. The cost of that is not in `evaluations`.
+  bool measured = false;
 };
 
 /// An optimizer: a rule with options, and explicit state that the caller owns, so that runs on
@@ -30,9 +27,14 @@ class BasicOptimizer {
 
   virtual std::string_view name() const = 0;
   virtual OptimizerState<Scalar> init(Index dimension) const = 0;
-  /// One step, w <- w - u. `loss` and `gradient` are those of the objective at w.
-  virtual StepOutcome step(const BasicObjective<Scalar>& objective, double loss,
-                           In<Scalar> gradient, double learning_rate, OptimizerState<Scalar>& state,
+  /// here <- what `step` needs to know at w: one gradient.
+  void measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
+               MeasuredPoint<Scalar>& here) const;
+  /// Whether `measure` keeps the states of a network.
+  virtual bool uses_states() const { return false; }
+  /// One step, w <- w - u, from what `measure` found at w.
+  virtual StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
+                           double learning_rate, OptimizerState<Scalar>& state,
                            Out<Scalar> w) const = 0;
   /// u <- the step that `step` would take at w, with the state untouched. The default takes it with
   /// a copy of the state.
@@ -53,27 +55,6 @@ class BasicOptimizer {
   /// The optimizer finds its own step length (`--lr auto`); the learning rate is a first guess.
   virtual bool automatic_rate() const { return false; }
 
-  /// What steps where there is to be no round trip: the optimizer itself, or the rule inside of it,
-  /// whose state its own begins with.
-  virtual const BasicOptimizer& rule() const { return *this; }
-  /// gradient <- dL/dw at w; returns L(w). An optimizer that does not step along the gradient finds
-  /// its direction in the same pass, for `step_along`.
-  virtual double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                         const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                         StepDirection<Scalar>& direction) const;
-  /// `step` with what `measure` found at w.
-  virtual StepOutcome step_along(const StepDirection<Scalar>& direction,
-                                 const BasicObjective<Scalar>& objective, double loss,
-                                 In<Scalar> gradient, double learning_rate,
-                                 OptimizerState<Scalar>& state, Out<Scalar> w) const;
-  /// In full batches: whether `takes_back` may say yes, so that the point before a step is kept.
-  virtual bool may_take_back() const { return false; }
-  /// Is told, after a step in full batches, where it led. True asks to return to where the step
-  /// began, with the state as it is now: the next step will be shorter.
-  virtual bool takes_back(double /*loss*/, OptimizerState<Scalar>& /*state*/) const {
-    return false;
-  }
-
   /// One step on the bound batch: what `gradient` and `step` would do, to rounding, without the
   /// gradient in memory where the optimizer allows it. Returns the loss before the step;
   /// `evaluations`, if given, becomes what it cost in gradients.
@@ -92,6 +73,8 @@ class StateRange {
       : state_(state), first_(first), size_(size) {}
 
   Index count() const { return state_.count; }  ///< steps made before this one
+  Index first() const { return first_; }
+  Index size() const { return size_; }
   /// The part for this range of the buffer that `init` added as number i, from 0: an optimizer
   /// knows the order of its buffers and looks up no names while it steps.
   Eigen::Map<VectorOf<Scalar>> operator[](std::size_t i) const {
@@ -114,19 +97,29 @@ class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
   virtual void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
                       const StateRange<Scalar>& state, Out<Scalar> u) const = 0;
 
+  /// Whether `update` may be called on any range. Otherwise the parameters have parts, such as
+  /// matrices, and a range is made of whole ones.
+  virtual bool entry_by_entry() const { return true; }
+  /// The step has learning_rate * decoupled_decay() * w in it, and depends on w in no other way.
+  virtual double decoupled_decay() const { return 0.0; }
+  /// Is told when moments were moved to other coordinates while squares stayed: makes them such as
+  /// gradients could have left, so that no step is longer than one of those.
+  virtual void bound_moments(const StateRange<Scalar>& /*state*/) const {}
+
   /// The step of the parameters first, first + 1, ... whose gradient is given. When all have been
   /// stepped once, in any order, `++state.count` ends the step.
   void step_range(Index first, In<Scalar> gradient, double learning_rate,
                   OptimizerState<Scalar>& state, Out<Scalar> w) const;
 
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
-                   double learning_rate, OptimizerState<Scalar>& state, Out<Scalar> w) const final;
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
+                   double learning_rate, OptimizerState<Scalar>& state,
+                   Out<Scalar> w) const override;
   void preview(const BasicObjective<Scalar>& objective, In<Scalar> w, In<Scalar> gradient,
                double learning_rate, const OptimizerState<Scalar>& state,
-               Out<Scalar> u) const final;
+               Out<Scalar> u) const override;
   double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
                         OptimizerState<Scalar>& state, Out<Scalar> w,
-                        double* evaluations = nullptr) const final;
+                        double* evaluations = nullptr) const override;
 };
 
 }  // namespace symport

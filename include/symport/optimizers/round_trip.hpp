@@ -2,96 +2,113 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "symport/core/workspaces.hpp"
+#include "symport/objectives/mlp.hpp"
+#include "symport/objectives/weight_inputs.hpp"
 #include "symport/optimizers/optimizer.hpp"
 
 namespace symport {
 
+/// What a round trip keeps.
+enum class Length {
+  kept,    ///< inputs keep their mean square, so that the learning rate keeps its meaning
+  metric,  ///< nothing: with power 1/2 the step of gradient descent is G (A + lambda I)^-1
+};
+std::string_view to_string(Length length);
+
 struct RoundTripOptions {
-  WhiteGaugeOptions gauge{};
-  /// Steps between two checks of theta, see RoundTrip; 0: never.
-  Index check_every = 32;
+  Length length = Length::kept;
+  /// 1/2 makes inputs white, 0 leaves them as they are. Unset: 1/4, and half of that for rules
+  /// whose steps grow with the gradient, which the gauge multiplies twice; 1/2 for `metric`.
+  std::optional<double> power = std::nullopt;
+  /// Of weights that are given data, where white inputs learn faster and generalise worse. Unset:
+  /// 0, and 1/2 for `metric`.
+  std::optional<double> data_power = std::nullopt;
+  double damping = 0.1;
+  Index refresh = 10;  ///< steps from one gauge to the next, after the first few
+  Index rows = 256;    ///< of the inputs that are looked at in a step; 0: all
 };
 
-/// Round trips: turns an optimizer into one that steps in the white gauge of its objective
-/// (docs/round_trips.md). The rule sees u = P dL/dw in place of the gradient, in the original
-/// coordinates; its momentum, and whatever else it remembers, refers to u. The learning rate is
-/// theta, which has no unit.
+/// Lets any first-order rule take its steps in a borrowed gauge (docs/round_trips.md). A weight W
+/// multiplies inputs h whose second moment is A, a running mean over steps. With
 ///
-/// Two things make it unnecessary to tune theta. At each of the first `check_every` steps, at every
-/// `check_every`th after that, and whenever the loss is half as large again as its running mean,
-/// theta is halved until a step with it lowers the loss of the batch at hand (with momentum, until
-/// the sum of the steps that this u will cause does), and it recovers by doubling. When the running
-/// mean is half as large again as the first loss, and again whenever it has grown by as much, theta
-/// is halved for good. And a rule that measures its steps (CurvatureDescent) takes
-/// theta = <dL/dw, u> / u'Hu with backtracking.
+///   g = c (A + lambda I)^-power,   lambda = (damping + d / rows seen) tr(A) / d,
 ///
-/// Steps that do not grow with the gradient, such as Adam's, may raise the loss for a while and are
-/// not checked so. In full batches, one that leads to a loss half as large again as the first, or
-/// to none, is taken back; theta is halved for `check_every` steps, and the rule forgets its mean
-/// gradient.
+/// the same layer is (W g^-1)(g h). The rule sees the gradient G g there, its step D comes back as
+/// W <- W + D g, and W itself is never rewritten. Its learning rate and its weight decay keep their
+/// meaning.
 ///
-/// `step` costs two thirds of a gradient more than the rule's own, because it has to find the
-/// states of the batch again. `measure` and `step_along`, which the loop of Algorithm 1 uses, avoid
-/// this, and so does `minibatch_step`: there a step costs what an SGD step costs, plus some n x n
-/// matrices.
+/// Networks say what their weights multiply, an own model does so in `weight_inputs`. What a rule
+/// remembers of gradients lives in the gauge and moves with it; squares stay.
+///
+/// A step costs, beyond that of the rule, two products with g for every weight in a gauge (one with
+/// n columns for rules like momentum), and an eigenvalue problem every `refresh` steps. Own models
+/// pay another half of a gradient for their inputs.
 template <Real Scalar = double>
 class RoundTrip final : public BasicOptimizer<Scalar> {
  public:
-  /// For objectives with the parameters of `objective`, which is not kept. Throws InvalidArgument
-  /// when it has no white gauge, for a rule that uses more than the gradient (Newton), and for
-  /// options out of range.
-  RoundTrip(const BasicObjective<Scalar>& objective,
-            std::shared_ptr<const BasicOptimizer<Scalar>> rule,
-            const RoundTripOptions& options = {});
-
-  const BasicOptimizer<Scalar>& rule() const override { return *rule_; }
-  const RoundTripOptions& options() const { return options_; }
-  /// The theta to use where none is given: the gauge's own divided by the rule's amplification. For
-  /// rules like Adam, 1e-3 in mini-batches and 0.03 in full ones, where there is no noise to
-  /// average out and a step too long is taken back.
-  double usual_rate() const;
-  double usual_full_batch_rate() const;
+  /// Throws InvalidArgument for options out of range.
+  explicit RoundTrip(std::shared_ptr<const FirstOrderOptimizer<Scalar>> rule,
+                     const RoundTripOptions& options = {});
 
   std::string_view name() const override { return rule_->name(); }
-  /// The rule's buffers, then `gauge` (its memory) and `theta` (of the checks).
+  double power() const { return hidden_power_; }  ///< of hidden layers
+
+  /// The rule's buffers, then `gauges`, which the first step makes. A teleport leaves all of it
+  /// behind: give its plan the policy `reset`.
   OptimizerState<Scalar> init(Index dimension) const override;
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  bool uses_states() const override { return true; }
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
-  double preview_evaluations(Index) const override { return 1.0; }
-  bool automatic_rate() const override { return rule_->automatic_rate(); }
-
-  double measure(const BasicObjective<Scalar>& objective, In<Scalar> w,
-                 const OptimizerState<Scalar>& state, Out<Scalar> gradient,
-                 StepDirection<Scalar>& direction) const override;
-  StepOutcome step_along(const StepDirection<Scalar>& direction,
-                         const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
-                         double learning_rate, OptimizerState<Scalar>& state,
-                         Out<Scalar> w) const override;
-  bool may_take_back() const override;
-  bool takes_back(double loss, OptimizerState<Scalar>& state) const override;
-  /// Without gradient or u in memory where no check is due.
   double minibatch_step(const BatchObjective<Scalar>& objective, double learning_rate,
                         OptimizerState<Scalar>& state, Out<Scalar> w,
                         double* evaluations = nullptr) const override;
+  double preview_evaluations(Index) const override { return 1.0; }
+  double amplification() const override { return rule_->amplification(); }
+  bool forgets() const override { return rule_->forgets(); }
 
  private:
-  const WhiteGauge<Scalar>& gauge_of(const BasicObjective<Scalar>& objective) const;
-  bool check_is_due(const OptimizerState<Scalar>& state) const;
-  /// The fraction of theta that lowers the loss at w; its cost is added to `evaluations`.
-  void check(const BasicObjective<Scalar>& objective, double loss, In<Scalar> u, double theta,
-             In<Scalar> w, OptimizerState<Scalar>& state, double& evaluations) const;
-  void remember(double loss, OptimizerState<Scalar>& state) const;
-  StepOutcome measured_step(const BasicObjective<Scalar>& objective, double loss,
-                            In<Scalar> gradient, In<Scalar> u, double learning_rate,
-                            OptimizerState<Scalar>& state, Out<Scalar> w) const;
+  /// A weight that steps in a gauge.
+  struct Weight {
+    Index first, outputs, inputs;
+    double power;
+    Index numbers;  ///< where those of its gauge begin
+    Index size() const { return outputs * inputs; }
+  };
+  struct Workspace {
+    VectorOf<Scalar> gradient, zero, u;
+    MatrixOf<Scalar> sample, mapped, product;
+  };
 
-  std::shared_ptr<const BasicOptimizer<Scalar>> rule_;
+  /// A weight with inputs of that kind, if they have a gauge, whose numbers begin at `next`.
+  std::optional<Weight> place(Index first, Index outputs, Index inputs, InputKind kind,
+                              Index& next) const;
+  /// W_m of a network at number m - 1.
+  std::vector<std::optional<Weight>> weights_of(const Mlp& network) const;
+  /// Makes room in `gauges` at the first step.
+  void prepare(const std::vector<std::optional<Weight>>& weights,
+               OptimizerState<Scalar>& state) const;
+  /// Brings the gauge of a weight up to date, and what the rule remembers with it.
+  void see(const Weight& weight, const Eigen::Ref<const MatrixOf<Scalar>>& h,
+           OptimizerState<Scalar>& state, Workspace& own) const;
+  /// own.gradient <- that in the gauge.
+  void enter(const Weight& weight, OptimizerState<Scalar>& state, Workspace& own) const;
+  /// w <- w + D g, where own.gradient is that in the gauge.
+  void step_weight(const Weight& weight, double learning_rate, OptimizerState<Scalar>& state,
+                   Workspace& own, Out<Scalar> w) const;
+  double network_step(const MlpObjective<Scalar>& mlp, double learning_rate,
+                      OptimizerState<Scalar>& state, Out<Scalar> w) const;
+
+  std::shared_ptr<const FirstOrderOptimizer<Scalar>> rule_;
   RoundTripOptions options_;
-  Index dimension_ = 0;
-  Index memory_size_ = 0;
-  double usual_theta_ = 0.0;  ///< of gradient descent
+  double hidden_power_ = 0.0, data_power_ = 0.0;
+  std::size_t buffers_ = 0;          ///< of the rule; that of the gauges follows
+  std::vector<std::size_t> moving_;  ///< those that move with the gauge
+  mutable Workspaces<Workspace> workspaces_;
 };
 
 }  // namespace symport

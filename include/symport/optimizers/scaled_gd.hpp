@@ -25,7 +25,7 @@ class ScaledGd final : public BasicOptimizer<Scalar>, public ObjectiveBound<Scal
   OptimizerState<Scalar> init(Index) const override { return {}; }
   void require_fit(const BasicObjective<Scalar>& objective) const override;
   /// Throws InvalidArgument for an objective that does not fit.
-  StepOutcome step(const BasicObjective<Scalar>& objective, double loss, In<Scalar> gradient,
+  StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
                    double learning_rate, OptimizerState<Scalar>& state,
                    Out<Scalar> w) const override;
 };

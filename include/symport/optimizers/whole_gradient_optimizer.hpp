@@ -14,9 +14,9 @@ class WholeGradientOptimizer : public BasicOptimizer<Scalar> {
   virtual void advance(In<Scalar> gradient, double learning_rate, OptimizerState<Scalar>& state,
                        Out<Scalar> w) const = 0;
 
-  StepOutcome step(const BasicObjective<Scalar>&, double, In<Scalar> gradient, double learning_rate,
+  StepOutcome step(const BasicObjective<Scalar>&, MeasuredPoint<Scalar>& here, double learning_rate,
                    OptimizerState<Scalar>& state, Out<Scalar> w) const final {
-    advance(gradient, learning_rate, state, w);
+    advance(here.gradient, learning_rate, state, w);
     ++state.count;
     return {true, learning_rate, 0.0};
   }

@@ -27,9 +27,6 @@ struct TrainOptions {
   Index max_steps = 1000;
   LearningRate learning_rate = 1e-3;
   Teleportation<Scalar> teleport{};
-  /// Steps at which an optimizer of round trips makes one; at all others its rule takes a plain
-  /// step at the same rate. Unset: at every step.
-  std::optional<Schedule> round_trips = std::nullopt;
   Stopping stop{};
   std::uint64_t seed = 0;  ///< of the searches
   bool trace = true;

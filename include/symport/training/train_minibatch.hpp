@@ -26,9 +26,6 @@ struct MinibatchOptions {
   LearningRate learning_rate = 1e-2;  ///< a function of the epoch
   Teleportation<Scalar> teleport{};   ///< its schedule K counts epochs
   Index teleport_batches = 4;         ///< B: teleports in an epoch of K
-  /// Epochs in whose first B mini-batches an optimizer of round trips makes them; in all others its
-  /// rule takes plain steps at the same rate. Unset: everywhere.
-  std::optional<Schedule> round_trips = std::nullopt;
   /// Samples of a teleport batch, which begins where the mini-batch begins; 0: the mini-batch.
   Index teleport_batch_size = 0;
   /// Samples of the monitoring set of teleports that are bound to a batch (see `Outlook`): the

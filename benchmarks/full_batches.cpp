@@ -111,10 +111,9 @@ void bench_full_batches(Bench& bench) {
                      "Adam in the gauge");
 
   const auto pair = MatrixFactorization::conditioned(200, 100, 10, 10.0, 1);
-  add_remark<double>(
-      bench,
-      {"a 200 x 100 matrix of rank 10", pair, pair.start(), ScaledGd<double>::usual_rate, 20},
-      ScaledGd<double>(), "ScaledGD");
+  add_remark<double>(bench, {"a 200 x 100 matrix of rank 10", pair, pair.start(), 0.25, 20},
+                     MetricRoundTrip<double>(std::make_shared<GradientDescent<double>>()),
+                     "metric round trip");
 }
 
 }  // namespace symport::benchmarks

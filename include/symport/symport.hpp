@@ -72,7 +72,6 @@
 #include "symport/optimizers/random_direction.hpp"
 #include "symport/optimizers/rmsprop.hpp"
 #include "symport/optimizers/round_trip.hpp"
-#include "symport/optimizers/scaled_gd.hpp"
 #include "symport/optimizers/shampoo.hpp"
 #include "symport/optimizers/whole_gradient_optimizer.hpp"
 #include "symport/schedules/learning_rate.hpp"

@@ -33,8 +33,7 @@ const Names layered{"shampoo", "kfac", "path_sgd", "g_sgd"};
 /// Teleports of factors to small weights and to flat points are not meant to speed up the next
 /// steps: a rehearsal would refuse them.
 const Names of_factors{
-    "scaled_gd", "gd+linear_gl:every:10",
-    "gd+teleport:every:10,objective=weight_norm,search=ascent,rehearsal=0",
+    "gd+linear_gl:every:10", "gd+teleport:every:10,objective=weight_norm,search=ascent,rehearsal=0",
     "gd+teleport:every:10,objective=sharpness,search=ascent,search-steps=2,rehearsal=0"};
 
 /// Teleports on functions: to the usual destination, by the paper's objective, by a short search

@@ -20,7 +20,6 @@
 #include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/random_direction.hpp"
 #include "symport/optimizers/rmsprop.hpp"
-#include "symport/optimizers/scaled_gd.hpp"
 #include "symport/optimizers/shampoo.hpp"
 
 namespace symport::lab {
@@ -149,12 +148,6 @@ const std::vector<OptimizerEntry>& optimizers() {
        "exact natural gradient (Amari, 1998), for networks of that size with any loss; full "
        "batches, no --lr",
        OptimizerFactory{}, optimizer<NaturalGradient<double>, NaturalGradient<float>>()},
-      {"scaled_gd",
-       "ScaledGD (Tong, Ma and Chi, 2021); factorization only",
-       optimizer<ScaledGd<double>, ScaledGd<float>>(),
-       {},
-       {},
-       {ScaledGd<double>::usual_rate, ScaledGd<double>::usual_rate}},
       {"random_direction",
        "a control: steps as long as those of gradient descent, in random directions",
        optimizer<RandomDirection<double>, RandomDirection<float>>()},

@@ -27,10 +27,10 @@ int main(int argc, char** argv) {
   } else if (path == "adam_step") {
     const Adam<float> adam;
     OptimizerState<float> state = adam.init(w.size());
-    VectorOf<float> gradient(w.size());
+    MeasuredPoint<float> here;
     for (int i = 0; i < repetitions; ++i) {
-      const double loss = objective.gradient(w, gradient);
-      adam.step(objective, loss, gradient, 1e-4, state, w);
+      adam.measure(objective, w, here);
+      adam.step(objective, here, 1e-4, state, w);
     }
   } else if (path == "ascent_gradient_norm" || path == "ascent_predicted_decrease") {
     const bool with_curvature = path == "ascent_predicted_decrease";

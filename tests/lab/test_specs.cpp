@@ -53,11 +53,10 @@ TEST(Specs, EveryOptionOfAFunctionGoesToAFileAndBack) {
                      {"bound", "1.75"},
                      {"cap", "inf"},
                      {"state", "reset"},
-                     {"round-trip", "last"},
+                     {"round-trip", "metric"},
+                     {"power", "0.5"},
                      {"damping", "0.5"},
-                     {"kernel", "average"},
-                     {"refresh", "7"},
-                     {"move", "true"}});
+                     {"refresh", "7"}});
 }
 
 TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
@@ -92,11 +91,10 @@ TEST(Specs, EveryOptionOfANetworkGoesToAFileAndBack) {
                      {"symmetry", "rescale"},
                      {"kappa", "2"},
                      {"allow-partial-batch", "true"},
-                     {"round-trip", "all"},
+                     {"round-trip", "kept"},
+                     {"power", "0.25"},
                      {"damping", "0.25"},
-                     {"kernel", "batch"},
-                     {"refresh", "7"},
-                     {"move", "true"}});
+                     {"refresh", "7"}});
 }
 
 TEST(Specs, NumbersAreNumbersAndListsOfWidthsAreWhole) {

@@ -7,6 +7,7 @@
 #include "core/dense.hpp"
 #include "support/networks.hpp"
 #include "support/objectives.hpp"
+#include "support/one_step.hpp"
 #include "support/refusal.hpp"
 #include "support/regression.hpp"
 #include "symport/objectives/gauss_newton.hpp"
@@ -42,7 +43,7 @@ TEST(LevenbergMarquardt, TakesTheDenseStepInParametersAndInRows) {
     Vector w = problem.w, gradient(w.size());
     const double loss = problem.objective.gradient(w, gradient);
     auto state = lm.init(w.size());
-    ASSERT_TRUE(lm.step(problem.objective, loss, gradient, 1.0, state, w).moved);
+    ASSERT_TRUE(testing::one_step(lm, problem.objective, loss, gradient, 1.0, state, w).moved);
     // A refused trial doubles the damping.
     const double refusals = std::log2(state["damping"][1] / 2.0);
     ASSERT_EQ(refusals, 0.0);
@@ -136,7 +137,7 @@ TEST(NaturalGradient, WithAFixedDampingIsTheDenseStep) {
       Vector w = problem.w, gradient(w.size());
       const double value = problem.objective.gradient(w, gradient);
       auto state = rule.init(w.size());
-      rule.step(problem.objective, value, gradient, 0.3, state, w);
+      testing::one_step(rule, problem.objective, value, gradient, 0.3, state, w);
       const Vector expected = 0.3 * dense_step(problem.objective, problem.w, 0.01);
       EXPECT_LE(distance(Vector(problem.w - w), expected), tolerance::accumulated)
           << loss << ' ' << samples;

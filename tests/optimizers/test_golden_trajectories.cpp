@@ -66,24 +66,18 @@ MlpObjective<Scalar> objective_of(const json& problem) {
   return {network, loss, X, Targets<Scalar>(golden_matrix(problem.at("Y")).cast<Scalar>())};
 }
 
-/// How a step is taken: three ways that must be the same.
-enum class Way { step, measured, minibatch };
+/// How a step is taken: two ways that must be the same.
+enum class Way { step, minibatch };
 
 template <Real Scalar>
 void take_step(Way way, const BasicOptimizer<Scalar>& optimizer,
                const MlpObjective<Scalar>& objective, double rate, OptimizerState<Scalar>& state,
                VectorOf<Scalar>& w) {
-  VectorOf<Scalar> gradient(w.size());
-  StepDirection<Scalar> direction;
-  double loss = 0.0;
+  MeasuredPoint<Scalar> here;
   switch (way) {
     case Way::step:
-      loss = objective.gradient(w, gradient);
-      optimizer.step(objective, loss, gradient, rate, state, w);
-      break;
-    case Way::measured:
-      loss = optimizer.measure(objective, w, state, gradient, direction);
-      optimizer.step_along(direction, objective, loss, gradient, rate, state, w);
+      optimizer.measure(objective, w, here);
+      optimizer.step(objective, here, rate, state, w);
       break;
     case Way::minibatch:
       optimizer.minibatch_step(objective, rate, state, w);
@@ -117,7 +111,7 @@ TEST(GoldenTrajectories, AreFollowedForFortySteps) {
     const json& problem = golden.at("cases").at(run.at("case").get<std::size_t>());
     SCOPED_TRACE(run.at("optimizer").get<std::string>() + " " + run.at("options").dump() + " on " +
                  problem.at("loss").get<std::string>());
-    for (const Way way : {Way::step, Way::measured, Way::minibatch}) {
+    for (const Way way : {Way::step, Way::minibatch}) {
       EXPECT_LE(deviation<double>(run, problem, way, 40), 1e-8);
     }
     const ThreadScope threads(2, 2);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/one_step.hpp"
 #include "symport/optimizers/kfac.hpp"
 
 #include <gtest/gtest.h>
@@ -195,7 +196,8 @@ TEST(Kfac, RefusesWhatItIsNotFor) {
   EXPECT_THROW(rule.init(3), InvalidArgument);
   Vector w = Vector::Zero(2), gradient = w;
   OptimizerState<double> state = rule.init(problem.w.size());
-  EXPECT_THROW(rule.step(Rosenbrock(), 0.0, gradient, 0.1, state, w), InvalidArgument);
+  EXPECT_THROW(testing::one_step(rule, Rosenbrock(), 0.0, gradient, 0.1, state, w),
+               InvalidArgument);
   const auto refused = [&](KfacOptions options) {
     EXPECT_THROW(Kfac<double>(problem.objective.network(), options), InvalidArgument);
   };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/one_step.hpp"
 #include "symport/optimizers/lbfgs.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ TEST(Lbfgs, StepsAlongTheDenseFormulaToAPointWithBothWolfeConditions) {
     for (int step = 0; step < 20 && g.norm() > 1e-4 * first; ++step) {
       const Vector at = w, before = g, d = dense_direction(pairs, g);
       const double loss_before = loss;
-      if (!lbfgs.step(*row.objective, loss, before, 1.0, state, w).moved) break;
+      if (!testing::one_step(lbfgs, *row.objective, loss, before, 1.0, state, w).moved) break;
       loss = row.objective->gradient(w, g);
       const double t = (w - at).norm() / d.norm();
       ASSERT_LE(distance(Vector(w - at), Vector(t * d)), tolerance::accumulated) << step;
@@ -128,7 +129,7 @@ TEST(Lbfgs, TransportsItsPairsToThoseOfTheTeleportedSteps) {
   std::vector<Vector> points{w};
   for (int step = 0; step < 5; ++step) {
     const double loss = pair.gradient(w, g);
-    ASSERT_TRUE(lbfgs.step(pair, loss, g, 1.0, state, w).moved);
+    ASSERT_TRUE(testing::one_step(lbfgs, pair, loss, g, 1.0, state, w).moved);
     points.push_back(w);
   }
   Random random(4);
@@ -176,12 +177,12 @@ TEST(Lbfgs, DropsItsPairsWhereOnlyTheParametersHaveMoved) {
   OptimizerState<double> state = lbfgs.init(2);
   for (int step = 0; step < 5; ++step) {
     const double loss = rosenbrock.gradient(w, g);
-    ASSERT_TRUE(lbfgs.step(rosenbrock, loss, g, 1.0, state, w).moved);
+    ASSERT_TRUE(testing::one_step(lbfgs, rosenbrock, loss, g, 1.0, state, w).moved);
   }
   w = Vector{{0.3, -0.4}};
   const Vector at = w;
   const double loss = rosenbrock.gradient(w, g);
-  ASSERT_TRUE(lbfgs.step(rosenbrock, loss, g, 1.0, state, w).moved);
+  ASSERT_TRUE(testing::one_step(lbfgs, rosenbrock, loss, g, 1.0, state, w).moved);
   EXPECT_LE(distance(Vector((at - w).normalized()), Vector(g.normalized())), tolerance::rounding);
   EXPECT_EQ(state["pairs"][0], 1.0);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/one_step.hpp"
 #include "symport/optimizers/line_search_descent.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ TEST(LineSearchDescent, IsExactOnQuadraticsInOneTrial) {
     const double loss = quadratic.gradient(w, g);
     // L = w'Aw along -g: t = g'g / (2 g'Ag).
     const Vector next = w - g.squaredNorm() / (2.0 * g.dot(quadratic.A() * g)) * g;
-    const StepOutcome outcome = descent.step(quadratic, loss, g, 1.0, state, w);
+    const StepOutcome outcome = testing::one_step(descent, quadratic, loss, g, 1.0, state, w);
     ASSERT_LE(distance(w, next), tolerance::rounding);
     EXPECT_EQ(outcome.evaluations, 2.0) << "a curvature; the only trial is the next gradient";
   }
@@ -44,7 +45,7 @@ TEST(LineSearchDescent, EndsWhereTheLineIsFlatAndLower) {
       for (int step = 0; step < 20; ++step) {
         const double loss = row.objective->gradient(w, g);
         if (loss < 1e-12 * start) break;  // the slope of what is left is rounding
-        if (!descent.step(*row.objective, loss, g, 1e-3, state, w).moved) break;
+        if (!testing::one_step(descent, *row.objective, loss, g, 1e-3, state, w).moved) break;
         ASSERT_LT(row.objective->gradient(w, after), loss) << step;
         ASSERT_LE(std::abs(after.dot(g)), 10.0 * options.tolerance * g.squaredNorm()) << step;
       }
@@ -70,7 +71,7 @@ TEST(LineSearchDescent, FindsTheFirstMinimumOfRosenbrocksFunctionByBisection) {
       (slope(middle) < 0.0 ? low : high) = middle;
     }
     const Vector next = w - low * g;
-    ASSERT_TRUE(descent.step(rosenbrock, loss, g, 1e-3, state, w).moved);
+    ASSERT_TRUE(testing::one_step(descent, rosenbrock, loss, g, 1e-3, state, w).moved);
     ASSERT_LE(distance(w, next), tolerance::accumulated) << step;
   }
 }

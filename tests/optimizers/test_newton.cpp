@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/one_step.hpp"
 #include "symport/optimizers/newton.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ TEST(Newton, SolvesAQuadraticInOneStep) {
   Vector w = testing::random_vector(6, random), gradient(6);
   auto state = newton.init(6);
   const double loss = quadratic.gradient(w, gradient);
-  newton.step(quadratic, loss, gradient, 1.0, state, w);
+  testing::one_step(newton, quadratic, loss, gradient, 1.0, state, w);
   EXPECT_LE(w.norm(), tolerance::rounding);
 }
 
@@ -51,7 +52,7 @@ TEST(Newton, RefusesLargeProblemsAndCountsItsProducts) {
   Vector w = Vector::Ones(4), gradient(4);
   auto state = newton.init(4);
   const double loss = quadratic.gradient(w, gradient);
-  EXPECT_EQ(newton.step(quadratic, loss, gradient, 1.0, state, w).evaluations, 8.0);
+  EXPECT_EQ(testing::one_step(newton, quadratic, loss, gradient, 1.0, state, w).evaluations, 8.0);
 }
 
 // |A w - b|^2 with fewer equations than unknowns: a whole plane of minima, of rank 2 in R^5.

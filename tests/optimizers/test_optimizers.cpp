@@ -7,6 +7,7 @@
 
 #include "core/dense.hpp"
 #include "support/objectives.hpp"
+#include "support/one_step.hpp"
 #include "support/single_precision.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adagrad.hpp"
@@ -220,7 +221,7 @@ std::vector<Vector> run(const BasicOptimizer<Scalar>& optimizer,
   std::vector<Vector> points{start};
   for (int step = 0; step < 50; ++step) {
     const double loss = objective.gradient(w, gradient);
-    optimizer.step(objective, loss, gradient, rate, state, w);
+    testing::one_step(optimizer, objective, loss, gradient, rate, state, w);
     points.push_back(w.template cast<double>());
   }
   return points;
@@ -282,7 +283,7 @@ TEST(EveryOptimizer, PreviewsTheStepAndTouchesNoState) {
         ASSERT_TRUE(same_state(state, before));
         ASSERT_TRUE(testing::identical(w, at));
         const StepOutcome outcome =
-            row.in_double->step(objective, loss, gradient, problem.rate, state, w);
+            testing::one_step(*row.in_double, objective, loss, gradient, problem.rate, state, w);
         ASSERT_TRUE(outcome.moved);
         ASSERT_LE((at - w - u).norm(), tolerance::rounding * (at.norm() + u.norm())) << step;
       }
@@ -296,8 +297,8 @@ TEST(EveryOptimizer, SaysWhichRateItUsed) {
     Vector w = problem.start, gradient(w.size());
     auto state = row.in_double->init(w.size());
     const double loss = problem.objective->gradient(w, gradient);
-    const StepOutcome outcome =
-        row.in_double->step(*problem.objective, loss, gradient, problem.rate, state, w);
+    const StepOutcome outcome = testing::one_step(*row.in_double, *problem.objective, loss,
+                                                  gradient, problem.rate, state, w);
     if (row.in_double->automatic_rate()) {
       EXPECT_LE(distance(outcome.rate, (problem.start - w).norm() / gradient.norm()),
                 tolerance::rounding);
@@ -316,7 +317,7 @@ TEST(EveryOptimizer, OnlyGradientDescentIsAPlainGradientStep) {
     for (int step = 0; step < 2; ++step) {
       const double loss = problem.objective->gradient(w, gradient);
       row.in_double->preview(*problem.objective, w, gradient, problem.rate, state, u);
-      row.in_double->step(*problem.objective, loss, gradient, problem.rate, state, w);
+      testing::one_step(*row.in_double, *problem.objective, loss, gradient, problem.rate, state, w);
     }
     const bool plain = distance(u, problem.rate * gradient) <= tolerance::rounding;
     EXPECT_EQ(row.in_double->plain_gradient_step(), plain) << row.name;
@@ -333,7 +334,8 @@ TEST(CurvatureDescent, NeverRaisesTheLoss) {
       auto state = descent.init(w.size());
       double loss = row.objective->gradient(w, gradient);
       for (int step = 0; step < 50; ++step) {
-        if (!descent.step(*row.objective, loss, gradient, 1e-3, state, w).moved) break;
+        if (!testing::one_step(descent, *row.objective, loss, gradient, 1e-3, state, w).moved)
+          break;
         const double next = row.objective->gradient(w, gradient);
         ASSERT_LE(next, loss) << row.name << " step " << step;
         loss = next;
@@ -348,7 +350,7 @@ TEST(CurvatureDescent, StopsAtAMinimum) {
   Vector w = rosenbrock.minimizer(), gradient(2);
   auto state = descent.init(2);
   const double loss = rosenbrock.gradient(w, gradient);
-  EXPECT_FALSE(descent.step(rosenbrock, loss, gradient, 1e-3, state, w).moved);
+  EXPECT_FALSE(testing::one_step(descent, rosenbrock, loss, gradient, 1e-3, state, w).moved);
   EXPECT_TRUE(testing::identical(w, rosenbrock.minimizer()));
 }
 
@@ -359,7 +361,7 @@ TEST(CurvatureDescent, StaysWhenNoStepIsAcceptable) {
   Vector w = booth.start(), gradient(2);
   auto state = descent.init(2);
   const double loss = booth.gradient(w, gradient);
-  const StepOutcome outcome = descent.step(booth, loss, -gradient, 1e-3, state, w);
+  const StepOutcome outcome = testing::one_step(descent, booth, loss, -gradient, 1e-3, state, w);
   EXPECT_FALSE(outcome.moved);
   EXPECT_TRUE(testing::identical(w, booth.start()));
 }

@@ -8,6 +8,7 @@
 
 #include "core/dense.hpp"
 #include "support/networks.hpp"
+#include "support/one_step.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/g_sgd.hpp"
 #include "symport/optimizers/path_sgd.hpp"
@@ -56,7 +57,7 @@ TEST(PathSgd, ScalesByTheSumOverAllPathsThroughAWeight) {
     Vector w = problem.w, gradient(w.size());
     OptimizerState<double> state = rule.init(w.size());
     const double loss = problem.objective.gradient(w, gradient);
-    rule.step(problem.objective, loss, gradient, 0.1, state, w);
+    testing::one_step(rule, problem.objective, loss, gradient, 0.1, state, w);
     const Vector there = problem.w - 0.1 * gradient.cwiseQuotient(expected);
     EXPECT_LE((w - there).norm(), tolerance::rounding * there.norm());
   }
@@ -84,7 +85,7 @@ VectorOf<Scalar> after_steps(const BasicOptimizer<Scalar>& rule,
   OptimizerState<Scalar> state = rule.init(w.size());
   for (int i = 0; i < steps; ++i) {
     const double loss = objective.gradient(w, gradient);
-    rule.step(objective, loss, gradient, rate, state, w);
+    testing::one_step(rule, objective, loss, gradient, rate, state, w);
   }
   return w;
 }
@@ -229,7 +230,7 @@ TEST(Gsgd, IsGradientDescentOnTheValuesOfTheBasisPaths) {
       // Small enough that no factor reaches its bounds.
       const double rate = 0.3 / slope.cwiseQuotient(values).cwiseAbs().maxCoeff();
       OptimizerState<double> state = rule.init(w.size());
-      rule.step(problem.objective, loss, gradient, rate, state, w);
+      testing::one_step(rule, problem.objective, loss, gradient, rate, state, w);
       const Vector expected = values - rate * slope;
       EXPECT_LE((values_of(basis, w) - expected).norm(), 1e-10 * expected.norm())
           << to_string(skeleton);

@@ -7,6 +7,7 @@
 #include "properties/exact_loss.hpp"
 #include "properties/network_case.hpp"
 #include "properties/tally.hpp"
+#include "support/one_step.hpp"
 #include "support/worth.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/optimizers/adam.hpp"
@@ -143,7 +144,7 @@ std::string check_network_case(const NetworkCase& c, Tally& tally) {
     for (int step = 0; step < 2; ++step) {
       VectorOf<Scalar> elsewhere = w;
       const double value = objective.gradient(w, gradient);
-      optimizer->step(objective, value, gradient, c.learning_rate, state, elsewhere);
+      testing::one_step(*optimizer, objective, value, gradient, c.learning_rate, state, elsewhere);
     }
   }
   const auto symmetry = make_symmetry<Scalar>(c);

@@ -14,6 +14,7 @@
 #include "symport/objectives/counting.hpp"
 #include "symport/optimizers/adam.hpp"
 #include "symport/optimizers/gradient_descent.hpp"
+#include "symport/optimizers/metric_round_trip.hpp"
 #include "symport/optimizers/round_trip.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 #include "symport/training/train.hpp"
@@ -88,9 +89,11 @@ TEST(SharedNetwork, TwoRunsInFullBatchesGiveTheBytesOfTwoSeparateOnes) {
   const auto run = [&](int k) {
     Vector w = task.start(k);
     const CountingObjective<double> counted(task.shared);
-    const RoundTrip<double> trips(counted, std::make_shared<GradientDescent<double>>());
+    const MetricRoundTrip<double> metric(std::make_shared<GradientDescent<double>>());
+    const RoundTrip<double> kept(std::make_shared<Adam<double>>());
     train(counted, Adam<double>(), w, {.max_steps = 20, .learning_rate = 0.01});
-    train(counted, trips, w, {.max_steps = 5, .learning_rate = 0.3});
+    train(counted, metric, w, {.max_steps = 5, .learning_rate = 0.3});
+    train(counted, kept, w, {.max_steps = 5, .learning_rate = 0.01});
     Vector result(w.size());
     counted.hessian_vector(w, w, result);
     return Vector(result + w * counted.curvature(w, w));

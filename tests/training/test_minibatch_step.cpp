@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "support/networks.hpp"
+#include "support/one_step.hpp"
 #include "symport/core/thread_scope.hpp"
 #include "symport/optimizers/adagrad.hpp"
 #include "symport/optimizers/adam.hpp"
@@ -88,7 +89,7 @@ TYPED_TEST(MinibatchStep, EqualsGradientAndStepForEveryOptimizer) {
         OptimizerState<Scalar> ranges_state = whole_state;
         for (int step = 0; step < 3; ++step) {
           const double loss = objective.gradient(whole, gradient);
-          optimizer->step(objective, loss, gradient, rate, whole_state, whole);
+          testing::one_step(*optimizer, objective, loss, gradient, rate, whole_state, whole);
           const double again = optimizer->minibatch_step(objective, rate, ranges_state, ranges);
           EXPECT_NEAR(again, loss, 10 * this->allowed * std::abs(loss)) << optimizer->name();
         }
@@ -108,7 +109,7 @@ TEST(MinibatchStepOfNewton, TakesAnOptimizerThatNeedsTheWholeGradient) {
   Vector whole = problem.w, again = problem.w, gradient(whole.size());
   OptimizerState<double> state = newton.init(whole.size()), other = state;
   const double loss = problem.objective.gradient(whole, gradient);
-  newton.step(problem.objective, loss, gradient, 0.5, state, whole);
+  testing::one_step(newton, problem.objective, loss, gradient, 0.5, state, whole);
   EXPECT_EQ(newton.minibatch_step(problem.objective, 0.5, other, again), loss);
   EXPECT_EQ(again, whole);
 }

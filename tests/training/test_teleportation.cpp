@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/one_step.hpp"
 #include "symport/training/teleportation.hpp"
 
 #include <gtest/gtest.h>
@@ -116,7 +117,7 @@ class Remembering final : public Optimizer {
     state.add("more", kind_, dimension);
     return state;
   }
-  StepOutcome step(const Objective&, double, In<double>, double, OptimizerState<double>&,
+  StepOutcome step(const Objective&, MeasuredPoint<double>&, double, OptimizerState<double>&,
                    Out<double>) const override {
     return {false, 0.0, 0.0};
   }
@@ -259,9 +260,9 @@ TEST(StatePolicy, AdamStepsCommuteWithPermutationsAndSigns) {
     for (auto& buffer : moved.buffers) ASSERT_TRUE(orbit->transport(buffer.values, buffer.kind));
     for (int i = 0; i < 5; ++i) {
       double loss = problem.objective.gradient(here, gradient);
-      adam.step(problem.objective, loss, gradient, 0.01, state, here);
+      testing::one_step(adam, problem.objective, loss, gradient, 0.01, state, here);
       loss = problem.objective.gradient(there, gradient);
-      adam.step(problem.objective, loss, gradient, 0.01, moved, there);
+      testing::one_step(adam, problem.objective, loss, gradient, 0.01, moved, there);
     }
     ASSERT_TRUE(orbit->transport(here, StateKind::point));
     EXPECT_LE(distance(here, there), tolerance::rounding) << symmetry->name();

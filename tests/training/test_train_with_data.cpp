@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "support/one_step.hpp"
 #include "symport/training/train_with_data.hpp"
 
 #include <gtest/gtest.h>
@@ -154,7 +155,7 @@ TEST(TrainWithData, ResetsTheStateAtATeleport) {
   auto state = momentum.init(8);
   for (int t = 10; t < 12; ++t) {
     const double loss = copy.model.gradient(expected, gradient);
-    momentum.step(copy.model, loss, gradient, 2e-4, state, expected);
+    testing::one_step(momentum, copy.model, loss, gradient, 2e-4, state, expected);
   }
   EXPECT_LE(distance(w, expected), tolerance::rounding);
 }

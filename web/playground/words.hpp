@@ -10,7 +10,7 @@
 namespace symport::playground {
 
 /// What was typed after `symport optimize` or `symport train`: words like "--lr", "0.1",
-/// "--round-trip=last", or a function. Throws UsageError for an option that is not in the list.
+/// "--round-trip=metric", or a function. Throws UsageError for an option that is not in the list.
 lab::Arguments arguments_of(const std::vector<std::string>& words,
                             const std::vector<lab::Option>& options);
 

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT
-#include "symport/objectives/white_gauge.hpp"
+#include "symport/optimizers/metric_round_trip.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/dense.hpp"
+#include "support/metric_steps.hpp"
 #include "support/network_golden.hpp"
 #include "support/numbers.hpp"
-#include "support/white_steps.hpp"
 #include "symport/core/invalid_argument.hpp"
 #include "symport/core/random.hpp"
 #include "symport/objectives/counting.hpp"
+#include "symport/objectives/matrix_factorization.hpp"
 #include "symport/objectives/mlp_objective.hpp"
 #include "symport/objectives/rosenbrock.hpp"
+#include "symport/training/train.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
 namespace {
 
+using testing::direction_at;
 using testing::golden_matrix;
-using testing::no_memory;
 using testing::read_network_golden;
 using testing::step_once;
 
@@ -53,16 +55,7 @@ MlpObjective<double> objective_of(const nlohmann::json& json) {
           golden_matrix(json.at("X")), targets};
 }
 
-/// u of a first step.
-template <Real Scalar>
-VectorOf<Scalar> direction_at(const BasicObjective<Scalar>& objective, const VectorOf<Scalar>& w,
-                              const WhiteGaugeOptions& options) {
-  VectorOf<Scalar> memory = no_memory(objective, options), u(w.size());
-  objective.white_gauge()->white_direction(w, options, memory, u, nullptr);
-  return u;
-}
-
-TEST(WhiteGauge, RoundTripsGiveTheGoldenWeights) {
+TEST(MetricRoundTrip, RoundTripsGiveTheGoldenWeights) {
   const nlohmann::json golden = read_network_golden("closed_form.json");
   ASSERT_EQ(golden.at("cases").size(), 5u);
   for (const auto& json : golden.at("cases")) {
@@ -70,8 +63,7 @@ TEST(WhiteGauge, RoundTripsGiveTheGoldenWeights) {
     const auto& trip = json.at("round_trip");
     Vector w = flat(json);
     const double before = json.at("loss_before");
-    EXPECT_NEAR(step_once<double>(objective, w, trip.at("theta"),
-                                  {.damping = trip.at("damping").get<double>()}),
+    EXPECT_NEAR(step_once<double>(objective, w, trip.at("theta"), trip.at("damping").get<double>()),
                 before, tolerance::rounding * before);
     const Vector expected = flat(trip);
     EXPECT_LE((w - expected).norm(), tolerance::golden_trajectory * expected.norm());
@@ -108,7 +100,7 @@ const std::vector<Case> cases = {
 // Against the definition by finite elements: with g = (h h' + lambda I)^(-1/2) the layer's weights
 // in the gauge are W g^-1, a gradient step there is taken by differences of the loss, and g leads
 // back.
-TEST(WhiteGauge, IsAStepInTheWhiteGaugeOfEachLayerThatComesBack) {
+TEST(MetricRoundTrip, IsAStepInTheWhiteGaugeOfEachLayerThatComesBack) {
   constexpr double theta = 1e-3, damping = 0.3;
   for (const Case& c : cases) {
     const auto objective = random_objective<double>(c, Loss(Loss::Kind::half_sum_squares));
@@ -118,7 +110,7 @@ TEST(WhiteGauge, IsAStepInTheWhiteGaugeOfEachLayerThatComesBack) {
     MlpStates<double> states;
     objective.backpropagate(w, states);
     Vector stepped = w;
-    step_once<double>(objective, stepped, theta, {.damping = damping});
+    step_once<double>(objective, stepped, theta, damping);
     for (Index m = 1; m <= network.layers(); ++m) {
       const Matrix h = objective.h(m - 1, states);
       const Index d = h.rows();
@@ -149,39 +141,9 @@ TEST(WhiteGauge, IsAStepInTheWhiteGaugeOfEachLayerThatComesBack) {
   }
 }
 
-TEST(WhiteGauge, StepsAndPiecesAgree) {
-  for (const GaugeKernel kernel : {GaugeKernel::batch, GaugeKernel::average}) {
-    for (const GaugeLayers layers : {GaugeLayers::all, GaugeLayers::last}) {
-      for (const Case& c : cases) {
-        const auto objective = random_objective<double>(c, Loss(Loss::Kind::cross_entropy));
-        Random random(3);
-        const Vector w = random.normal_matrix(objective.dimension(), 1);
-        const WhiteGaugeOptions options{.layers = layers, .kernel = kernel};
-        const Vector u = direction_at<double>(objective, w, options);
-        Vector stepped = w;
-        step_once<double>(objective, stepped, 0.25, options);
-        EXPECT_LE((w - 0.25 * u - stepped).norm(), tolerance::rounding * w.norm());
-        Vector pieces(w.size()), again(w.size()), found(w.size()), gradient(w.size());
-        Vector memory = no_memory<double>(objective, options), other = memory;
-        objective.white_gauge()->white_ranges(
-            w, options, memory,
-            [&](Index first, In<double> range) { pieces.segment(first, range.size()) = range; });
-        EXPECT_LE((pieces - u).norm(), tolerance::rounding * u.norm());
-        Out<double> slope(found);
-        objective.white_gauge()->white_direction(w, options, other, again, &slope);
-        EXPECT_EQ(again, u);
-        objective.gradient(w, gradient);
-        EXPECT_EQ(found, gradient);
-      }
-    }
-  }
-}
-
-// With a damping so large that the kernel does not matter, (K + lambda I)^-1 = 1/lambda: every
-// layer's u is its own gradient, of the summed loss, over lambda.
 /// Fewer samples than features and more, one batch after the other in one objective: nothing of a
 /// batch is left for the next, and loss and gradient are those of the batch.
-TEST(WhiteGauge, OfAnotherBatchIsThatOfANewObjective) {
+TEST(MetricRoundTrip, OfAnotherBatchIsThatOfANewObjective) {
   Random random(31);
   const Mlp network({5, 4, 3}, Activation::parse("leaky_relu"), true);
   MlpObjective<double> reused(network, Loss::parse("half_sum_squares"));
@@ -193,16 +155,18 @@ TEST(WhiteGauge, OfAnotherBatchIsThatOfANewObjective) {
     Vector expected(w.size());
     const double loss = fresh.gradient(w, expected);
     for (int time = 0; time < 2; ++time) {  // the second time from what is kept
-      Vector memory = no_memory(reused, {}), u(w.size()), gradient(w.size());
-      Out<double> slope(gradient);
-      EXPECT_EQ(reused.white_gauge()->white_direction(w, {}, memory, u, &slope), loss);
-      EXPECT_LE(testing::distance(gradient, expected), tolerance::rounding);
-      EXPECT_EQ(u, direction_at<double>(fresh, w, {})) << samples;
+      MeasuredPoint<double> here;
+      testing::unchecked_trip<double>().measure(reused, w, here);
+      EXPECT_EQ(here.loss, loss);
+      EXPECT_LE(testing::distance(here.gradient, expected), tolerance::rounding);
+      EXPECT_EQ(direction_at<double>(reused, w), direction_at<double>(fresh, w)) << samples;
     }
   }
 }
 
-TEST(WhiteGauge, MuchDampingLeavesTheGradient) {
+// With a damping so large that the kernel does not matter, (K + lambda I)^-1 = 1/lambda: every
+// layer's u is its own gradient, of the summed loss, over lambda.
+TEST(MetricRoundTrip, MuchDampingLeavesTheGradient) {
   for (const Case& c : cases) {
     const auto objective = random_objective<double>(c, Loss(Loss::Kind::cross_entropy));
     const Mlp& network = objective.network();
@@ -213,7 +177,7 @@ TEST(WhiteGauge, MuchDampingLeavesTheGradient) {
     MlpStates<double> states;
     objective.forward(w, states);
     constexpr double damping = 1e12;
-    const Vector u = direction_at<double>(objective, w, {.damping = damping});
+    const Vector u = direction_at<double>(objective, w, damping);
     for (Index m = 1; m <= network.layers(); ++m) {
       const Matrix h = objective.h(m - 1, states);
       const double lambda =
@@ -226,103 +190,14 @@ TEST(WhiteGauge, MuchDampingLeavesTheGradient) {
   }
 }
 
-TEST(WhiteGauge, OfTheLastLayerLeavesTheOthersTheirGradient) {
-  const auto objective =
-      random_objective<double>({{5, 7, 3}, 4, true}, Loss(Loss::Kind::cross_entropy));
-  const Mlp& network = objective.network();
-  Random random(3);
-  const Vector w = random.normal_matrix(objective.dimension(), 1);
-  Vector gradient(w.size());
-  objective.gradient(w, gradient);
-  const Vector all = direction_at<double>(objective, w, {});
-  const Vector last = direction_at<double>(objective, w, {.layers = GaugeLayers::last});
-  const auto differ = [&](Index m, const Vector& a, const Vector& b) {
-    const Matrix difference = network.augmented(m, a.data()) - network.augmented(m, b.data());
-    return difference.norm() / a.norm();
-  };
-  EXPECT_LE(differ(1, last, gradient), tolerance::rounding);
-  EXPECT_LE(differ(2, last, all), tolerance::rounding);
-  EXPECT_GT(differ(2, last, gradient), 0.1);
-}
-
-// The first average is that of the batch; damping counts all d eigenvalues there, so the two agree
-// where the batch has as many.
-TEST(WhiteGauge, TheFirstAverageIsTheBatch) {
-  const Case c{{5, 7, 3}, 12, true};
-  const auto objective = random_objective<double>(c, Loss(Loss::Kind::cross_entropy));
-  Random random(3);
-  const Vector w = random.normal_matrix(objective.dimension(), 1);
-  const Vector batch = direction_at<double>(objective, w, {.kernel = GaugeKernel::batch});
-  const Vector average = direction_at<double>(objective, w, {.kernel = GaugeKernel::average});
-  EXPECT_LE((batch - average).norm(), tolerance::accumulated * batch.norm());
-}
-
-// Against the running average written out, with a new inverse every third step: the step is at most
-// that of (T4), and shorter by the factor of (T5) where it would move an output too far.
-TEST(WhiteGauge, AnAverageIsThatOfTheBatchesSoFar) {
-  const Mlp network({4, 3}, Activation(Activation::Kind::linear), true);
-  MlpObjective<double> objective(network, Loss(Loss::Kind::half_sum_squares));
-  const WhiteGaugeOptions options{
-      .damping = 0.2, .kernel = GaugeKernel::average, .decay = 0.8, .refresh = 3};
-  Random random(5);
-  Vector w = random.normal_matrix(objective.dimension(), 1), memory = no_memory(objective, options);
-  Matrix sum = Matrix::Zero(5, 5), inverse;
-  double weight = 0.0;
-  bool shortened = false;
-  for (int t = 0; t < 8; ++t) {
-    const Index n = 2 + t % 3;
-    const Matrix X = random.normal_matrix(4, n), Y = random.normal_matrix(3, n);
-    objective.bind(X, Targets<double>(Y));
-    const Matrix h = objective.inputs();
-    sum = 0.8 * sum + 0.2 * h * h.transpose() / static_cast<double>(n);
-    weight = 0.8 * weight + 0.2;
-    const Matrix A = sum / weight;
-    if (t % 3 == 0) inverse = symport::inverse(A + 0.2 * A.trace() / 5 * Matrix::Identity(5, 5));
-    const Matrix kernel = h.transpose() * inverse * h / static_cast<double>(n);
-    const double move = symmetric_eigen(kernel).values.maxCoeff();
-    shortened = shortened || move > 1.1;
-    const Matrix delta = objective.outputs(w) - Y;
-    const Matrix expected =
-        delta * h.transpose() / static_cast<double>(n) * inverse / std::max(1.0, move);
-    Vector u(w.size());
-    objective.white_gauge()->white_direction(w, options, memory, u, nullptr);
-    // The largest eigenvalue comes from a few steps of the power method, a bound from below.
-    const Matrix found = network.augmented(1, u.data());
-    const double longer = found.norm() / expected.norm();
-    EXPECT_GE(longer, 1.0 - tolerance::rounding);
-    EXPECT_LE(longer, 1.25);
-    EXPECT_LE((found - longer * expected).norm(), tolerance::accumulated * found.norm());
-    w -= 0.1 * u;
-  }
-  EXPECT_TRUE(shortened);
-}
-
-TEST(WhiteGauge, ARunningAverageGoesOnFromItsMemory) {
-  const auto objective =
-      random_objective<float>({{5, 7, 3}, 4, true}, Loss(Loss::Kind::cross_entropy));
-  const WhiteGauge<float>& gauge = *objective.white_gauge();
-  Random random(3);
-  VectorOf<float> w = random.normal_matrix(objective.dimension(), 1).cast<float>();
-  const WhiteGaugeOptions options{.kernel = GaugeKernel::average, .refresh = 3};
-  VectorOf<float> memory = no_memory<float>(objective, options);
-  for (int t = 0; t < 4; ++t) gauge.white_step(w, 0.1, options, memory);
-  VectorOf<float> other = w, copy = memory;
-  const auto again = objective.subset({0, 1, 2, 3});
-  for (int t = 0; t < 4; ++t) {
-    gauge.white_step(w, 0.1, options, memory);
-    again.white_gauge()->white_step(other, 0.1, options, copy);
-  }
-  EXPECT_EQ(w, other);
-}
-
 // With only the last layer's weights stepping, theta = 1 and no damping: the residual is gone.
-TEST(WhiteGauge, AFullStepOfTheLastLayerIsNewtonsForSquares) {
+TEST(MetricRoundTrip, AFullStepOfTheLastLayerIsNewtonsForSquares) {
   const auto objective =
       random_objective<double>({{5, 7, 3}, 4, false}, Loss(Loss::Kind::half_sum_squares));
   const Mlp& network = objective.network();
   Random random(3);
   const Vector w = random.normal_matrix(objective.dimension(), 1);
-  const Vector u = direction_at<double>(objective, w, {.damping = 0.0});
+  const Vector u = direction_at<double>(objective, w, 0.0);
   Vector stepped = w;
   network.augmented(2, stepped.data()) -= network.augmented(2, u.data());
   EXPECT_LE(objective.value(stepped), 1e-20 * objective.value(w));
@@ -330,12 +205,12 @@ TEST(WhiteGauge, AFullStepOfTheLastLayerIsNewtonsForSquares) {
 
 // With all layers stepping, what a step of theta leaves of Newton's on the outputs is of second
 // order: L(w - theta u) = L - theta <dL/dw, u> + O(theta^2), and one layer's share is exact.
-TEST(WhiteGauge, TheRemainderOfAllLayersFallsWithTheta) {
+TEST(MetricRoundTrip, TheRemainderOfAllLayersFallsWithTheta) {
   const auto objective =
       random_objective<double>({{5, 7, 6, 3}, 4, false}, Loss(Loss::Kind::half_sum_squares));
   Random random(3);
   const Vector w = random.normal_matrix(objective.dimension(), 1);
-  const Vector u = direction_at<double>(objective, w, {.damping = 0.0});
+  const Vector u = direction_at<double>(objective, w, 0.0);
   const Matrix Z = objective.outputs(w);
   MlpStates<double> states;
   objective.backpropagate(w, states);
@@ -354,7 +229,7 @@ TEST(WhiteGauge, TheRemainderOfAllLayersFallsWithTheta) {
   EXPECT_LE((moved + 0.5 * states.delta[3]).norm(), 1e-8 * states.delta[3].norm());
 }
 
-TEST(WhiteGauge, ThetaHasNoUnit) {
+TEST(MetricRoundTrip, ThetaHasNoUnit) {
   // The same data and loss in other units: the relative change of the loss is the same.
   const Case c{{5, 7, 3}, 4, false};
   const auto relative_change = [&](Loss::Kind kind, Loss::Reduction reduction) {
@@ -362,7 +237,7 @@ TEST(WhiteGauge, ThetaHasNoUnit) {
     Random random(3);
     Vector w = random.normal_matrix(objective.dimension(), 1);
     const double before = objective.value(w);
-    step_once<double>(objective, w, objective.white_gauge()->usual().theta, {});
+    step_once<double>(objective, w, testing::unchecked_trip<double>().usual_rate(objective));
     return objective.value(w) / before;
   };
   const double expected = relative_change(Loss::Kind::half_sum_squares, Loss::Reduction::sum);
@@ -373,7 +248,7 @@ TEST(WhiteGauge, ThetaHasNoUnit) {
   }
 }
 
-TEST(WhiteGauge, NothingIsRefusedOrInfinite) {
+TEST(MetricRoundTrip, NothingIsRefusedOrInfinite) {
   // All-zero features, dead units, equal samples, one sample.
   for (const Index samples : {1, 3, 20}) {
     for (const double scale : {0.0, 1e-20, 1.0, 1e12}) {
@@ -382,28 +257,97 @@ TEST(WhiteGauge, NothingIsRefusedOrInfinite) {
       X.row(2).setConstant(static_cast<float>(scale));
       std::vector<int> classes(static_cast<std::size_t>(samples), 1);
       const MlpObjective<float> objective(network, Loss(Loss::Kind::cross_entropy), X, classes);
-      for (const GaugeKernel kernel : {GaugeKernel::batch, GaugeKernel::average}) {
-        VectorOf<float> w = VectorOf<float>::Constant(objective.dimension(), -0.5f);
-        network.weights(2, w.data()).setConstant(0.25f);
-        const WhiteGaugeOptions options{.damping = 0.0, .kernel = kernel};
-        VectorOf<float> memory = no_memory<float>(objective, options);
-        for (int t = 0; t < 3; ++t) objective.white_gauge()->white_step(w, 1.0, options, memory);
-        EXPECT_TRUE(w.allFinite()) << samples << " samples, scale " << scale;
-      }
+      const auto trip = testing::unchecked_trip<float>(0.0);
+      VectorOf<float> w = VectorOf<float>::Constant(objective.dimension(), -0.5f);
+      network.weights(2, w.data()).setConstant(0.25f);
+      OptimizerState<float> state = trip.init(w.size());
+      for (int t = 0; t < 3; ++t) trip.minibatch_step(objective, 1.0, state, w);
+      EXPECT_TRUE(w.allFinite()) << samples << " samples, scale " << scale;
     }
   }
 }
 
-TEST(WhiteGauge, OptionsOutOfRangeAreRefused) {
-  const auto objective =
-      random_objective<double>({{5, 7, 3}, 4, false}, Loss(Loss::Kind::half_sum_squares));
-  const WhiteGauge<double>& gauge = *objective.white_gauge();
-  EXPECT_THROW(gauge.memory_size({.damping = -0.1}), InvalidArgument);
-  EXPECT_THROW(gauge.memory_size({.damping = std::nan("")}), InvalidArgument);
-  EXPECT_THROW(gauge.memory_size({.decay = 1.0}), InvalidArgument);
-  EXPECT_THROW(gauge.memory_size({.refresh = 0}), InvalidArgument);
-  EXPECT_EQ(Rosenbrock().white_gauge(), nullptr);
-  EXPECT_EQ(CountingObjective<double>(objective).white_gauge(), &gauge);
+// ScaledGD in its own words: U - eta G_U (V V')^-1 and V - eta (U'U)^-1 G_V.
+TEST(MetricRoundTrip, OfAFactorPairIsScaledGradientDescent) {
+  const auto objective = MatrixFactorization::random(6, 5, 3, 1);
+  Random random(2);
+  const Vector w = random.normal_matrix(objective.dimension(), 1);
+  Vector gradient(w.size());
+  objective.gradient(w, gradient);
+  Vector expected = w;
+  Out<double> out(expected);
+  const Matrix U = objective.U(w), V = objective.V(w);
+  objective.U(out) -=
+      0.25 * solve(V * V.transpose(), objective.U(In<double>(gradient)).transpose()).transpose();
+  objective.V(out) -= 0.25 * solve(U.transpose() * U, objective.V(In<double>(gradient)));
+  Vector stepped = w;
+  step_once<double>(objective, stepped, 0.25, 0.0);
+  EXPECT_LE((stepped - expected).norm(), tolerance::golden_trajectory * expected.norm());
+}
+
+// A round trip in full: there by an element g of GL(r), a gradient step, and back. The gauge for U
+// is V V' = I, that for V is U'U = I.
+TEST(MetricRoundTrip, OfAFactorPairIsAStepThatComesBack) {
+  const auto objective = MatrixFactorization::random(6, 5, 3, 1);
+  Random random(2);
+  const Vector w = random.normal_matrix(objective.dimension(), 1);
+  const Matrix U = objective.U(w), V = objective.V(w);
+  const auto trip = [&](const Matrix& g, bool first) {
+    // (U, V) -> (U g, g^-1 V) and back, one factor stepping.
+    Vector there(w.size()), gradient(w.size());
+    Out<double> out(there), slope(gradient);
+    objective.U(out) = U * g;
+    objective.V(out) = inverse(g) * V;
+    objective.gradient(there, gradient);
+    return first ? Matrix((U * g - 0.25 * objective.U(slope)) * inverse(g))
+                 : Matrix(g * (inverse(g) * V - 0.25 * objective.V(slope)));
+  };
+  const SymmetricEigen of_V = symmetric_eigen(V * V.transpose());
+  const SymmetricEigen of_U = symmetric_eigen(U.transpose() * U);
+  // g^-1 V V' g^-T = I for g = (V V')^(1/2); g'U'U g = I for g = (U'U)^(-1/2).
+  const Matrix white_V =
+      of_V.vectors * of_V.values.cwiseSqrt().asDiagonal() * of_V.vectors.transpose();
+  const Matrix white_U =
+      of_U.vectors * of_U.values.cwiseSqrt().cwiseInverse().asDiagonal() * of_U.vectors.transpose();
+  Vector stepped = w;
+  step_once<double>(objective, stepped, 0.25, 0.0);
+  EXPECT_LE((objective.U(stepped) - trip(white_V, true)).norm(), tolerance::accumulated * U.norm());
+  EXPECT_LE((objective.V(stepped) - trip(white_U, false)).norm(),
+            tolerance::accumulated * V.norm());
+}
+
+TEST(MetricRoundTrip, AFactorThatIsZeroStepsAloneAtFirst) {
+  const auto objective = MatrixFactorization::random(6, 5, 3, 1);
+  const auto trip = testing::unchecked_trip<double>();
+  Random random(2);
+  Vector w = random.normal_matrix(objective.dimension(), 1);
+  Out<double> out(w);
+  objective.U(out).setZero();
+  const Matrix V = objective.V(w);
+  OptimizerState<double> state = trip.init(w.size());
+  const auto step = [&] {
+    MeasuredPoint<double> here;
+    trip.measure(objective, w, here);
+    trip.step(objective, here, 0.25, state, w);
+  };
+  step();
+  EXPECT_EQ(Matrix(objective.V(w)), V);
+  EXPECT_GT(objective.U(w).norm(), 0.0);
+  for (int t = 0; t < 60; ++t) step();
+  EXPECT_LT(objective.value(w), 1e-9);
+}
+
+TEST(MetricRoundTrip, OfAFactorPairDoesNotMindTheCondition) {
+  for (const double condition : {1.0, 1e2, 1e4}) {
+    const auto objective = MatrixFactorization::conditioned(40, 30, 5, condition, 0);
+    const SingularValues svd = singular_values(objective.Y());
+    EXPECT_NEAR(svd.values[0] / svd.values[4], condition, 1e-9 * condition);
+    Vector w = objective.start();
+    const RunSummary run =
+        train<double>(objective, testing::unchecked_trip<double>(), w,
+                      {.max_steps = 1000, .learning_rate = 0.25, .stop = {.loss_below = 1e-9}});
+    EXPECT_LE(run.steps, 60) << "condition " << condition;
+  }
 }
 
 }  // namespace

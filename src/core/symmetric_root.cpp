@@ -37,22 +37,29 @@ void syevd(const blasint* n, double* a, double* values, double* work, const blas
 }  // namespace
 
 template <Real Scalar>
-bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
-  const Index n = A.rows();
-  if (n == 0) return true;
+bool symmetric_eigenvectors(MatrixOf<Scalar>& A, VectorOf<Scalar>& values) {
+  values.resize(A.rows());
+  if (A.rows() == 0) return true;
   if (!A.allFinite()) return false;
   prepare_blas();
-  const auto order = static_cast<blasint>(n);
+  const auto order = static_cast<blasint>(A.rows());
   const blasint ask = -1;
   blasint info = 0, whole_size = 0;
   Scalar work_size = 0;
-  VectorOf<Scalar> values(n);
   syevd(&order, A.data(), values.data(), &work_size, &ask, &whole_size, &ask, &info);
   const auto size = static_cast<blasint>(work_size);
   std::vector<Scalar> work(static_cast<std::size_t>(size));
   std::vector<blasint> whole(static_cast<std::size_t>(whole_size));
   syevd(&order, A.data(), values.data(), work.data(), &size, whole.data(), &whole_size, &info);
-  if (info != 0) return false;
+  return info == 0;
+}
+
+template <Real Scalar>
+bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
+  const Index n = A.rows();
+  if (n == 0) return true;
+  VectorOf<Scalar> values;
+  if (!symmetric_eigenvectors<Scalar>(A, values)) return false;
   const auto largest = static_cast<double>(values[n - 1]);
   if (!(largest > 0.0)) {
     A.setIdentity(n, n);
@@ -71,6 +78,8 @@ bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
   return true;
 }
 
+template bool symmetric_eigenvectors(MatrixOf<float>&, VectorOf<float>&);
+template bool symmetric_eigenvectors(MatrixOf<double>&, VectorOf<double>&);
 template bool symmetric_root(double, double, MatrixOf<float>&);
 template bool symmetric_root(double, double, MatrixOf<double>&);
 

@@ -46,6 +46,13 @@ double BasicOptimizer<Scalar>::minibatch_step(const BatchObjective<Scalar>& obje
 template <Real Scalar>
 void FirstOrderOptimizer<Scalar>::step_range(Index first, In<Scalar> gradient, double learning_rate,
                                              OptimizerState<Scalar>& state, Out<Scalar> w) const {
+  if (!entry_by_entry()) {
+    VectorOf<Scalar> u(gradient.size());
+    auto part = w.segment(first, gradient.size());
+    update(part, gradient, learning_rate, StateRange<Scalar>(state, first, gradient.size()), u);
+    part -= u;
+    return;
+  }
   std::array<Scalar, 4096> buffer;  // stays in the cache
   for (Index done = 0; done < gradient.size();) {
     const Index count = std::min(static_cast<Index>(buffer.size()), gradient.size() - done);
@@ -81,6 +88,9 @@ double FirstOrderOptimizer<Scalar>::minibatch_step(const BatchObjective<Scalar>&
                                                    double learning_rate,
                                                    OptimizerState<Scalar>& state, Out<Scalar> w,
                                                    double* evaluations) const {
+  if (!entry_by_entry()) {
+    return BasicOptimizer<Scalar>::minibatch_step(objective, learning_rate, state, w, evaluations);
+  }
   if (evaluations) *evaluations = 1.0;
   const double loss = objective.gradient_ranges(
       w, [&](Index first, In<Scalar> range) { step_range(first, range, learning_rate, state, w); });

@@ -254,10 +254,11 @@ double RoundTrip<Scalar>::minibatch_step(const BatchObjective<Scalar>& objective
   Out<Scalar> memory(state["gauge"]);
   const auto* separable = dynamic_cast<const FirstOrderOptimizer<Scalar>*>(rule_.get());
   double cost = 1.0, loss = 0.0;
-  if (check_is_due(state)) {
+  const bool checked = check_is_due(state);
+  if (checked || (separable && !separable->entry_by_entry())) {
     VectorOf<Scalar> u(w.size());
     loss = gauge.white_direction(w, options_.gauge, memory, u, nullptr);
-    check(objective, loss, u, learning_rate, w, state, cost);
+    if (checked) check(objective, loss, u, learning_rate, w, state, cost);
     rule_->step(objective, loss, u, part_of(state) * learning_rate, state, w);
   } else if (separable) {
     const double theta = part_of(state) * learning_rate;

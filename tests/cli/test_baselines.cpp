@@ -59,6 +59,7 @@ TEST(Baselines, SayWhatTheyCannotDo) {
               HasSubstr("'lbfgs' with round trips"));
   EXPECT_THAT(refusal({"optimize", "booth", "--optimizer", "scaled_gd"}),
               HasSubstr("factorization"));
+  EXPECT_THAT(refusal({"optimize", "booth", "--optimizer", "muon"}), HasSubstr("one for matrices"));
   EXPECT_THAT(refusal({"optimize", "x1^2+x2^4", "--start", "1,1", "--optimizer", "lm"}),
               HasSubstr("a sum of squares"));
   EXPECT_THAT(refusal({"optimize", "booth", "--teleport", "0", "--symmetry", "rotation"}),

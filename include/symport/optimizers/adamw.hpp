@@ -21,6 +21,7 @@ class AdamW final : public FirstOrderOptimizer<Scalar> {
 
   std::string_view name() const override { return "adamw"; }
   bool forgets() const override { return false; }
+  double decoupled_decay(Index /*first*/) const override { return options_.weight_decay; }
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;

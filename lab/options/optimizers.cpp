@@ -55,6 +55,7 @@ OptimizerFactory block_optimizer() {
 template <class InDouble, class InFloat>
 OptimizerFactory matrix_optimizer() {
   const auto options = [](const OptimizerPlace& place) {
+    if (place.network) return MuonOptions{};
     const ParameterLayout layout = layout_of(place);
     const bool matrices =
         std::any_of(layout.blocks().begin(), layout.blocks().end(),
@@ -64,9 +65,7 @@ OptimizerFactory matrix_optimizer() {
                             "another one for this function, which has none; symport train trains "
                             "networks");
     }
-    MuonOptions of_place;
-    if (!place.network) of_place.others.emplace();
-    return of_place;
+    return MuonOptions{.others = std::vector<std::string>{}};
   };
   return {[=](const auto& place) {
             return std::make_unique<InDouble>(layout_of(place), options(place));

@@ -66,6 +66,15 @@ TEST(Baselines, SayWhatTheyCannotDo) {
               HasSubstr("except level_set"));
 }
 
+TEST(Baselines, OfMatricesTrainNetworks) {
+  for (const char* optimizer : {"muon", "soap"}) {
+    const json run = run_json(
+        {"train", "--data", "spirals", "--optimizer", optimizer, "--epochs", "3", "--batch", "50"});
+    EXPECT_EQ(run["optimizer"], optimizer);
+    EXPECT_EQ(run["learning_rate"], *optimizer == 'm' ? 0.02 : 0.003);
+  }
+}
+
 TEST(Baselines, AreComparedWithoutTuning) {
   const json result =
       run_json({"compare", "booth", "--method", "lbfgs", "--method", "lm", "--method",

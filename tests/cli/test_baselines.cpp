@@ -71,7 +71,7 @@ TEST(Baselines, OfMatricesTrainNetworks) {
     const json run = run_json(
         {"train", "--data", "spirals", "--optimizer", optimizer, "--epochs", "3", "--batch", "50"});
     EXPECT_EQ(run["optimizer"], optimizer);
-    EXPECT_EQ(run["learning_rate"], *optimizer == 'm' ? 0.02 : 0.003);
+    EXPECT_EQ(run["learning_rate"], *optimizer == 'm' ? "0.02" : "0.003");
   }
 }
 

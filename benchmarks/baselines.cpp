@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Row 13: K-FAC and Shampoo against PyTorch. Steps of the optimizers that others are compared with,
-// in SGD steps: no goals.
+// Row 13: K-FAC, Shampoo and Muon against PyTorch and JAX. Steps of the optimizers that others are
+// compared with, in SGD steps: no goals.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,13 +84,16 @@ void against_frameworks(Bench& bench, const ImageProblem& problem) {
   constexpr Index kfac_refresh = 10, shampoo_refresh = 20, few = 3;
   Run kfac(problem, std::make_unique<Kfac<float>>(network), slow);
   Run shampoo(problem, std::make_unique<Shampoo<float>>(network.layout()), slow);
+  Run muon(problem, std::make_unique<Muon<float>>(network.layout()), slow);
   // With targets of the batch, so that nothing is drawn.
   const Kfac<float> same_kfac(network, {.refresh = few, .fisher = Fisher::empirical});
   const Shampoo<float> same_shampoo(network.layout(), {.refresh = few});
+  const Muon<float> same_muon(network.layout());
 
   Contest contest(bench);
   const auto our_kfac = contest.ours([&] { return kfac.seconds(); });
   const auto our_shampoo = contest.ours([&] { return shampoo.seconds(); });
+  const auto our_muon = contest.ours([&] { return muon.seconds(); });
   const auto their_kfac = contest.theirs(
       fmt::format("kfac {} {} {} sampled", steps, slow, kfac_refresh), steps,
       [&](const Framework& framework, const auto&) {
@@ -107,6 +110,13 @@ void against_frameworks(Bench& bench, const ImageProblem& problem) {
   const auto scalable =
       contest.theirs(fmt::format("scalable {} {} {}", steps, slow, shampoo_refresh), steps,
                      [](const Framework&, const auto&) {});
+  const auto muon_of = [&](const std::string& name) {
+    return contest.theirs(fmt::format("{} {} {}", name, steps, slow), steps,
+                          [&, name](const Framework& framework, const auto&) {
+                            require_same_path(problem, framework, {same_muon, "", 1e-3}, name);
+                          });
+  };
+  const auto their_muon = muon_of("muon"), muon_of_torch = muon_of("torch_muon");
   contest.run(std::max(3, bench.rounds / 3));
   contest.add_each({"13a", "13b", ""}, {.work = "K-FAC step, batch 100, inverses every 10 steps",
                                         .ours = our_kfac,
@@ -120,6 +130,14 @@ void against_frameworks(Bench& bench, const ImageProblem& problem) {
                                      .ours = our_shampoo,
                                      .units = steps,
                                      .theirs = scalable});
+  contest.add_each({"13f", "13g", "13h"}, {.work = "Muon step, batch 100, in float",
+                                           .ours = our_muon,
+                                           .units = steps,
+                                           .theirs = their_muon});
+  contest.add_each({"13i", "", ""}, {.work = "the same, torch.optim.Muon in bfloat16",
+                                     .ours = our_muon,
+                                     .units = steps,
+                                     .theirs = muon_of_torch});
 }
 
 }  // namespace
@@ -132,6 +150,8 @@ void bench_baselines(Bench& bench) {
   std::vector<MadeOptimizer> optimizers;
   optimizers.push_back(std::make_unique<Kfac<float>>(network));
   optimizers.push_back(std::make_unique<Shampoo<float>>(network.layout()));
+  optimizers.push_back(std::make_unique<Muon<float>>(network.layout()));
+  optimizers.push_back(std::make_unique<Soap<float>>(network.layout()));
   optimizers.push_back(std::make_unique<Prodigy<float>>());
   optimizers.push_back(std::make_unique<PathSgd<float>>(network));
   if (!network.biases()) optimizers.push_back(std::make_unique<Gsgd<float>>(network));

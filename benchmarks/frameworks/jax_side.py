@@ -103,6 +103,35 @@ def adam_step(weights: Weights, state: Any, X, target, rate):
     return value, stepped, (t, first, second)
 
 
+def orthogonal(N: jax.Array) -> jax.Array:
+    """Five steps of Newton and Schulz's iteration, on the shorter side."""
+    X = N.T if N.shape[0] > N.shape[1] else N
+    X = X / jnp.maximum(jnp.linalg.norm(X), 1e-7)
+    for _ in range(5):
+        K = X @ X.T
+        X = 3.4445 * X + (2.0315 * (K @ K) - 4.7750 * K) @ X
+    return X.T if N.shape[0] > N.shape[1] else X
+
+
+@jax.jit
+def muon_step(weights: Weights, state: Any, X, target, rate):
+    """Muon for all matrices but the last, and AdamW at a twentieth of the rate for that one."""
+    value, gradient = jax.value_and_grad(loss)(weights, X, target)
+    t, average, first, second = state
+    *matrices, head = weights
+    *of_matrices, G = gradient
+    average = [0.95 * B + 0.05 * G for B, G in zip(average, of_matrices, strict=True)]
+    stepped = []
+    for W, B, N in zip(matrices, average, of_matrices, strict=True):
+        scale = max(1, W.shape[0] / W.shape[1]) ** 0.5
+        stepped.append(W - rate * (0.1 * W + scale * orthogonal(0.95 * B + 0.05 * N)))
+    t = t + 1
+    first, second = 0.9 * first + 0.1 * G, 0.999 * second + 0.001 * G * G
+    unbiased, root = (1 - 0.9**t).astype(G.dtype), jnp.sqrt(1 - 0.999**t).astype(G.dtype)
+    u = first / unbiased / (jnp.sqrt(second) / root + 1e-8) + 0.01 * head
+    return value, [*stepped, head - 0.05 * rate * u], (t, average, first, second)
+
+
 def evaluate(weights: Weights, X, target, inputs_inverse, rate: float):
     """The objective of a teleport at the weights, its gradient in T at 0, and the states."""
     h, z = forward(weights, X)
@@ -251,6 +280,11 @@ class Side:
     def adam(self, *words: str):
         return self.optimizer(adam_step, (jnp.int32(0), self.zeros(), self.zeros()), *words)
 
+    def muon(self, *words: str):
+        *average, first = self.zeros()
+        state = (jnp.int32(0), average, first, jnp.zeros_like(first))
+        return self.optimizer(muon_step, state, *words)
+
     def ascend(self, steps: str, rate: str, length: str):
         inverse = jax.block_until_ready(inverse_of(self.X))
 
@@ -353,7 +387,7 @@ class Side:
         return timed(lambda: [float(rosenbrock_run(key)) for _ in range(int(runs))][-1])
 
     def commands(self) -> dict[str, Any]:
-        names = "sgd adagrad adam ascend gradient teleport rescale roundtrip descend epoch"
+        names = "sgd adagrad adam muon ascend gradient teleport rescale roundtrip descend epoch"
         named = {name: getattr(self, name) for name in (*names.split(), "rosenbrock")}
         return {"problem": self.take, "set": self.take_set, **named}
 

@@ -10,6 +10,8 @@ the same.
     kfac STEPS RATE REFRESH FISHER            the same for a run that goes on; sampled or empirical
     shampoo STEPS RATE REFRESH                the same
     scalable STEPS RATE REFRESH               the same by pytorch_optimizer's ScalableShampoo
+    muon STEPS RATE                           the same, in float; JAX's begin anew
+    torch_muon STEPS RATE                     the same by torch.optim.Muon
     ascend STEPS RATE LENGTH                  seconds of the steps alone, objective at the start
     gradient RATE FILE                        0, objective; its gradient in T_1, T_2 ... to FILE
     teleport STEPS RATE LENGTH                seconds with set-up, loss before and after

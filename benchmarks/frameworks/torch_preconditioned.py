@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""K-FAC and Shampoo, with the settings of Symport's (include/symport/optimizers): the same factors,
-damping and averages, and new inverses or roots after 1, 2, 4, ... and then every REFRESH steps.
+"""K-FAC, Shampoo and Muon, with the settings of Symport's (include/symport/optimizers): the same
+factors, damping and averages, and new inverses or roots after 1, 2, 4, ... and then every REFRESH
+steps.
 
 Runs go on from command to command, as Symport's do, until there is another problem. `shampoo` is
 that algorithm in plain PyTorch; `scalable` is ScalableShampoo of the package pytorch_optimizer, set
-up alike, with roots by Schur and Newton's iteration, the first ones after REFRESH steps.
+up alike, with roots by Schur and Newton's iteration, the first ones after REFRESH steps. `muon` is
+in float, as ours is, and `torch_muon` is torch.optim.Muon, which orthogonalises in bfloat16.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from torch_network import Weights, Work, forward, output_loss
 MOMENTUM = 0.9
 DAMPING, DECAY = 0.03, 0.95  # K-FAC
 EPSILON = 1e-5  # Shampoo: of the largest eigenvalue
+MUON_MOMENTUM, MUON_DECAY, REST_RATE = 0.95, 0.1, 0.05
 
 
 class Refresh:
@@ -221,6 +224,56 @@ class Scalable:
         return value
 
 
+def orthogonal(matrices: Weights) -> Weights:
+    """Five steps of Newton and Schulz's iteration, on the shorter side."""
+    result = []
+    for N in matrices:
+        tall = N.shape[0] > N.shape[1]
+        X = N.T if tall else N
+        X = X / torch.linalg.vector_norm(X).clamp(min=1e-7)
+        for _ in range(5):
+            K = X @ X.T
+            X = torch.addmm(X, torch.addmm(K, K, K, beta=-4.7750, alpha=2.0315), X, beta=3.4445)
+        result.append(X.T if tall else X)
+    return result
+
+
+class Muon:
+    """For all matrices but the last, and AdamW for that one."""
+
+    def __init__(self, work: Work, of_torch: bool):
+        self.work = work
+        self.weights = work.p.trainable()
+        *self.matrices, head = self.weights
+        self.average = [torch.zeros_like(W) for W in self.matrices]
+        self.head = torch.optim.AdamW([head])
+        self.orthogonal = work.compile_(orthogonal)
+        self.of_torch = None
+        if of_torch:
+            self.of_torch = torch.optim.Muon(self.matrices, weight_decay=MUON_DECAY)
+
+    def step(self, rate: float) -> Tensor:
+        p = self.work.p
+        value = self.work.loss(self.weights, p.X, p.target)
+        *gradient, of_head = torch.autograd.grad(value, self.weights)
+        self.weights[-1].grad = of_head
+        self.head.param_groups[0]["lr"] = REST_RATE * rate
+        self.head.step()
+        if self.of_torch:
+            for W, G in zip(self.matrices, gradient, strict=True):
+                W.grad = G
+            self.of_torch.param_groups[0]["lr"] = rate
+            self.of_torch.step()
+            return value
+        with torch.no_grad():
+            torch._foreach_lerp_(self.average, gradient, 1 - MUON_MOMENTUM)
+            ahead = torch._foreach_lerp(gradient, self.average, MUON_MOMENTUM)
+            torch._foreach_mul_(self.matrices, 1 - rate * MUON_DECAY)
+            for W, X in zip(self.matrices, self.orthogonal(ahead), strict=True):
+                W.add_(X, alpha=-rate * max(1, W.shape[0] / W.shape[1]) ** 0.5)
+        return value
+
+
 class Preconditioned:
     def __init__(self, work: Work):
         self.work = work
@@ -254,5 +307,14 @@ class Preconditioned:
         make = partial(Scalable, self.work, int(refresh))
         return self.go_on(("scalable", refresh), make, steps, rate)
 
+    def muon(self, steps: str, rate: str):
+        return self.go_on("muon", partial(Muon, self.work, False), steps, rate)
+
+    def torch_muon(self, steps: str, rate: str):
+        if self.work.compiled:
+            raise NotImplementedError("its step is a package's, and is not compiled")
+        return self.go_on("torch_muon", partial(Muon, self.work, True), steps, rate)
+
     def commands(self) -> dict[str, Callable[..., Any]]:
-        return {"kfac": self.kfac, "shampoo": self.shampoo, "scalable": self.scalable}
+        names = ("kfac", "shampoo", "scalable", "muon", "torch_muon")
+        return {name: getattr(self, name) for name in names}

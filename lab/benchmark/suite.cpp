@@ -29,7 +29,7 @@ const Names first_order{"gd", "momentum", "nesterov", "adagrad", "rmsprop", "ada
 const Names plain = all_of(
     {first_order, {"gd:lr=auto", "line_search", "lbfgs", "newton", "lm", "natural_gradient"}});
 /// Those that need the matrices or the layers of a network.
-const Names layered{"shampoo", "kfac", "path_sgd", "g_sgd"};
+const Names layered{"shampoo", "soap", "muon", "kfac", "path_sgd", "g_sgd"};
 /// Teleports of factors to small weights and to flat points are not meant to speed up the next
 /// steps: a rehearsal would refuse them.
 const Names of_factors{

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "lab/options/registry.hpp"
 #include "symport/objectives/matrix_completion.hpp"
 #include "symport/objectives/matrix_factorization.hpp"
@@ -13,6 +15,7 @@
 #include "symport/optimizers/levenberg_marquardt.hpp"
 #include "symport/optimizers/line_search_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
+#include "symport/optimizers/muon.hpp"
 #include "symport/optimizers/natural_gradient.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
@@ -21,6 +24,7 @@
 #include "symport/optimizers/random_direction.hpp"
 #include "symport/optimizers/rmsprop.hpp"
 #include "symport/optimizers/shampoo.hpp"
+#include "symport/optimizers/soap.hpp"
 
 namespace symport::lab {
 
@@ -44,6 +48,30 @@ template <class InDouble, class InFloat>
 OptimizerFactory block_optimizer() {
   return {[](const auto& place) { return std::make_unique<InDouble>(layout_of(place)); },
           [](const auto& place) { return std::make_unique<InFloat>(layout_of(place)); }};
+}
+
+/// Of a type that steps matrices: in a network all but the head, elsewhere all that there are.
+template <class InDouble, class InFloat>
+OptimizerFactory matrix_optimizer() {
+  const auto options = [](const OptimizerPlace& place) {
+    if (place.network) return MuonOptions{};
+    const ParameterLayout layout = layout_of(place);
+    const bool matrices =
+        std::any_of(layout.blocks().begin(), layout.blocks().end(),
+                    [](const ParameterBlock& block) { return block.rows > 1 && block.cols > 1; });
+    if (!matrices) {
+      throw InvalidArgument("optimizer", "one for matrices",
+                            "another one for this function, which has none; symport train trains "
+                            "networks");
+    }
+    return MuonOptions{.others = std::vector<std::string>{}};
+  };
+  return {[=](const auto& place) {
+            return std::make_unique<InDouble>(layout_of(place), options(place));
+          },
+          [=](const auto& place) {
+            return std::make_unique<InFloat>(layout_of(place), options(place));
+          }};
 }
 
 /// Of a type that asks for the layers of a network.
@@ -115,6 +143,19 @@ const std::vector<OptimizerEntry>& optimizers() {
        {},
        {},
        with_velocity},
+      {"soap",
+       "SOAP (Vyas et al., 2024): Adam in the eigenvectors of Shampoo's statistics",
+       block_optimizer<Soap<double>, Soap<float>>(),
+       {},
+       {},
+       {0.003, 0.1}},
+      {"muon",
+       "Muon (Jordan et al., 2024): momentum of matrices with equal singular values; the head and "
+       "vectors by AdamW at a twentieth of --lr",
+       matrix_optimizer<Muon<double>, Muon<float>>(),
+       {},
+       {},
+       {0.02, 0.1}},
       {"kfac",
        "K-FAC (Martens and Grosse, 2015): natural gradient of networks by layers; --lr has no unit",
        network_optimizer<Kfac<double>, Kfac<float>>(),

@@ -50,6 +50,22 @@ void half_gram(bool ta, Index n, Index k, const double* a, Index lda, double* c,
               narrow(ldc));
 }
 
+/// The lower triangle of C <- the upper one, in blocks that stay in the cache.
+template <Real Scalar>
+void mirror(MatrixOut<Scalar> C) {
+  constexpr Index side = 32;
+  const Index n = C.cols();
+  for (Index j = 0; j < n; j += side) {
+    const Index cols = std::min(side, n - j);
+    auto diagonal = C.block(j, j, cols, cols);
+    diagonal.template triangularView<Eigen::StrictlyLower>() = diagonal.transpose();
+    for (Index i = j + side; i < n; i += side) {
+      const Index rows = std::min(side, n - i);
+      C.block(i, j, rows, cols) = C.block(j, i, cols, rows).transpose();
+    }
+  }
+}
+
 /// On one thread, by the kernel that suits the shape.
 template <Real Scalar>
 void product(bool ta, bool tb, Index m, Index n, Index k, Scalar alpha, const Scalar* a, Index lda,
@@ -129,7 +145,7 @@ void gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C) {
   }
   prepare_blas();
   half_gram(true, A.cols(), A.rows(), A.data(), A.outerStride(), C.data(), C.outerStride());
-  C.template triangularView<Eigen::StrictlyLower>() = C.transpose();
+  mirror<Scalar>(C);
 }
 
 template <Real Scalar>
@@ -140,7 +156,7 @@ void row_gram(MatrixIn<Scalar> A, MatrixOut<Scalar> C) {
   }
   prepare_blas();
   half_gram(false, A.rows(), A.cols(), A.data(), A.outerStride(), C.data(), C.outerStride());
-  C.template triangularView<Eigen::StrictlyLower>() = C.transpose();
+  mirror<Scalar>(C);
 }
 
 template void gram(MatrixIn<float>, MatrixOut<float>);

@@ -37,13 +37,12 @@ void syevd(const blasint* n, double* a, double* values, double* work, const blas
 }  // namespace
 
 template <Real Scalar>
-bool symmetric_eigen(MatrixOf<Scalar>& A, VectorOf<Scalar>& values) {
-  const Index n = A.rows();
-  values.resize(n);
-  if (n == 0) return true;
+bool symmetric_eigenvectors(MatrixOf<Scalar>& A, VectorOf<Scalar>& values) {
+  values.resize(A.rows());
+  if (A.rows() == 0) return true;
   if (!A.allFinite()) return false;
   prepare_blas();
-  const auto order = static_cast<blasint>(n);
+  const auto order = static_cast<blasint>(A.rows());
   const blasint ask = -1;
   blasint info = 0, whole_size = 0;
   Scalar work_size = 0;
@@ -57,10 +56,10 @@ bool symmetric_eigen(MatrixOf<Scalar>& A, VectorOf<Scalar>& values) {
 
 template <Real Scalar>
 bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
-  VectorOf<Scalar> values;
-  if (!symmetric_eigen<Scalar>(A, values)) return false;
   const Index n = A.rows();
   if (n == 0) return true;
+  VectorOf<Scalar> values;
+  if (!symmetric_eigenvectors<Scalar>(A, values)) return false;
   const auto largest = static_cast<double>(values[n - 1]);
   if (!(largest > 0.0)) {
     A.setIdentity(n, n);
@@ -79,6 +78,8 @@ bool symmetric_root(double exponent, double epsilon, MatrixOf<Scalar>& A) {
   return true;
 }
 
+template bool symmetric_eigenvectors(MatrixOf<float>&, VectorOf<float>&);
+template bool symmetric_eigenvectors(MatrixOf<double>&, VectorOf<double>&);
 template bool symmetric_root(double, double, MatrixOf<float>&);
 template bool symmetric_root(double, double, MatrixOf<double>&);
 

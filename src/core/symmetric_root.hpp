@@ -5,10 +5,10 @@
 
 namespace symport {
 
-/// A <- V, values <- the eigenvalues, ascending, with A = V diag(values) V', of which the lower
-/// triangle is read. False, and A is lost, when A is not finite.
+/// A <- V for a symmetric A = V diag(values) V', values ascending, of which the lower triangle is
+/// read. False, and A is lost, when A is not finite.
 template <Real Scalar>
-bool symmetric_eigen(MatrixOf<Scalar>& A, VectorOf<Scalar>& values);
+bool symmetric_eigenvectors(MatrixOf<Scalar>& A, VectorOf<Scalar>& values);
 
 /// A <- V diag((max(values, 0) + epsilon * largest)^exponent) V' for a symmetric A = V diag(values)
 /// V', of which the lower triangle is read; the identity where no value is above 0. Values that are

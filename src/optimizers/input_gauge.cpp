@@ -92,7 +92,7 @@ void InputGauge<Scalar>::renew(const GaugeRule& rule, const std::vector<Weights>
     vectors[i] = static_cast<Scalar>(1.0 / mean) * A;
     vectors[i].diagonal().array() += static_cast<Scalar>(ridge);
     VectorOf<Scalar> values;
-    if (!symmetric_eigen<Scalar>(vectors[i], values)) return;
+    if (!symmetric_eigenvectors<Scalar>(vectors[i], values)) return;
     powers[i] = (values.template cast<double>().array().max(1e-30) * mean).pow(exponent);
     // The eigenvectors are those of A, whose eigenvalues are mean * (value - ridge).
     const Vector squares =

@@ -154,7 +154,7 @@ void RoundTrip<Scalar>::step_weight(const Weight& weight, double learning_rate,
   own.u.resize(size);
   own.zero.setZero(size);
   rule_->update(own.zero, G, learning_rate, StateRange<Scalar>(state, weight.first, size), own.u);
-  const auto decay = static_cast<Scalar>(learning_rate * rule_->decoupled_decay());
+  const auto decay = static_cast<Scalar>(learning_rate * rule_->decoupled_decay(weight.first));
   Eigen::Map<MatrixOf<Scalar>> W(w.data() + weight.first, weight.outputs, weight.inputs);
   if (decay != Scalar(0)) W -= decay * W;
   gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values)

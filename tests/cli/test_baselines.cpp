@@ -54,10 +54,20 @@ TEST(Baselines, SayWhatTheyCannotDo) {
               HasSubstr("'lbfgs', which needs full batches (--batch full)"));
   EXPECT_THAT(refusal({"optimize", "booth", "--optimizer", "lbfgs", "--round-trip"}),
               HasSubstr("'lbfgs' takes no metric round trips"));
+  EXPECT_THAT(refusal({"optimize", "booth", "--optimizer", "muon"}), HasSubstr("one for matrices"));
   EXPECT_THAT(refusal({"optimize", "x1^2+x2^4", "--start", "1,1", "--optimizer", "lm"}),
               HasSubstr("a sum of squares"));
   EXPECT_THAT(refusal({"optimize", "booth", "--teleport", "0", "--symmetry", "rotation"}),
               HasSubstr("except level_set"));
+}
+
+TEST(Baselines, OfMatricesTrainNetworks) {
+  for (const char* optimizer : {"muon", "soap"}) {
+    const json run = run_json(
+        {"train", "--data", "spirals", "--optimizer", optimizer, "--epochs", "3", "--batch", "50"});
+    EXPECT_EQ(run["optimizer"], optimizer);
+    EXPECT_EQ(run["learning_rate"], *optimizer == 'm' ? "0.02" : "0.003");
+  }
 }
 
 TEST(Baselines, AreComparedWithoutTuning) {

@@ -117,11 +117,14 @@ TEST(Optimize, EveryFunctionOptimizerAndSearchThatFitsRuns) {
         << function;
   }
   for (const char* optimizer : {"gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw",
-                                "newton", "prodigy", "shampoo"}) {
+                                "newton", "prodigy", "shampoo", "soap"}) {
     EXPECT_EQ(optimize({"booth", "--optimizer", optimizer, "--steps", "5", "--lr", "0.01",
                         "--teleport", "2", "--state", "transport"})["optimizer"],
               optimizer);
   }
+  EXPECT_EQ(optimize({"factorization:3,4,2", "--optimizer", "muon", "--steps", "5", "--teleport",
+                      "2", "--state", "transport"})["optimizer"],
+            "muon");
   for (const char* search : {"auto", "scan", "ascent", "fixed", "random"}) {
     EXPECT_EQ(
         optimize({"ellipse", "--teleport", "0", "--search", search, "--steps", "3"})["search"],

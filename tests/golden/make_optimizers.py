@@ -1,15 +1,18 @@
 """Trajectories of optimizers in double precision, for tests/optimizers: see README.md.
 
 Networks, their gradients and the rules are written in NumPy from the papers; Prodigy is the authors'
-own package. Nothing here is the library's. Usage: python make_optimizers.py [--check]
+own package, SOAP that of pytorch_optimizer, and Muon is there twice: in NumPy, and as PyTorch has
+it, in bfloat16. Nothing here is the library's. Usage: python make_optimizers.py [--check]
 """
 
 import json
 import pathlib
 import sys
+import types
 
 import numpy as np
 import prodigyopt
+import pytorch_optimizer.optimizer.soap
 import torch
 
 HERE = pathlib.Path(__file__).parent
@@ -207,7 +210,104 @@ def prodigy(network, w, rate, options):
     return points
 
 
-RULES = {"shampoo": shampoo, "kfac": kfac, "prodigy": prodigy}
+def slots(network, matrices):
+    """W1, b1, W2, ...: views of the augmented weights."""
+    for M, width in zip(matrices, network.widths):
+        yield M[:, :width]
+        if network.biases:
+            yield M[:, width]
+
+
+def muon(network, w, rate, options):
+    """Jordan et al. (2024) for all matrices but the last; AdamW for the rest."""
+    mu, nesterov, decay = options["momentum"], options["nesterov"], options["weight_decay"]
+    W = [M.copy() for M in network.split(w)]
+    parameters = list(slots(network, W))
+    head = max(i for i, M in enumerate(parameters) if M.ndim == 2)
+    first = [np.zeros_like(M) for M in parameters]
+    second = [np.zeros_like(M) for M in parameters]
+    points = []
+    for t in range(1, STEPS + 1):
+        gradient = slots(network, network.gradient(network.join(W)))
+        for i, (M, G) in enumerate(zip(parameters, gradient)):
+            if M.ndim == 1 or i == head:
+                b1, b2 = 0.9, 0.999
+                first[i] = b1 * first[i] + (1 - b1) * G
+                second[i] = b2 * second[i] + (1 - b2) * G * G
+                scaled = np.sqrt(second[i] / (1 - b2**t)) + 1e-8
+                step = first[i] / (1 - b1**t) / scaled + 0.01 * M
+                M -= options["rest_rate"] * rate * step
+                continue
+            first[i] = mu * first[i] + (1 - mu) * G
+            X = mu * first[i] + (1 - mu) * G if nesterov else first[i]
+            # The polynomial 3.4445 s - 4.7750 s^3 + 2.0315 s^5 of the singular values, five times.
+            U, s, V = np.linalg.svd(X, full_matrices=False)
+            s = s / np.linalg.norm(X)
+            for _ in range(5):
+                s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
+            rows, cols = M.shape
+            if options["scale"] == "original":
+                scale = np.sqrt(max(1, rows / cols))
+            else:
+                scale = 0.2 * np.sqrt(max(rows, cols))
+            M -= rate * (decay * M + scale * (U * s) @ V)
+        points.append(network.join(W))
+    return points
+
+
+def by_torch(network, w, make):
+    """make(matrices, others) returns the optimizers that step them; the head is among the others."""
+    W = [torch.tensor(M) for M in network.split(w)]
+    parameters = [torch.nn.Parameter(M.clone()) for M in slots(network, W)]
+    matrices = [p for p in parameters if p.ndim == 2]
+    others = [p for p in parameters if p.ndim == 1] + [matrices.pop()]
+    optimizers, points = make(matrices, others), []
+    for _ in range(STEPS):
+        G = network.gradient(network.join([M.numpy() for M in W]))
+        for p, g in zip(parameters, slots(network, G)):
+            p.grad = torch.tensor(g)
+        for optimizer in optimizers:
+            optimizer.step()
+        for M, p in zip(slots(network, W), parameters):
+            M.copy_(p.detach())
+        points.append(network.join([M.numpy() for M in W]))
+    return points
+
+
+def torch_muon(network, w, rate, options):
+    def make(matrices, others):
+        settings = {k: options[k] for k in ("momentum", "nesterov", "weight_decay")}
+        return [
+            torch.optim.Muon(matrices, lr=rate, adjust_lr_fn=options["scale"], **settings),
+            torch.optim.AdamW(others, lr=options["rest_rate"] * rate),
+        ]
+
+    return by_torch(network, w, make)
+
+
+def soap(network, w, rate, options):
+    # The package finds Q of a QR decomposition in float, as the authors' code does.
+    module = pytorch_optimizer.optimizer.soap
+    module.torch = types.SimpleNamespace(**{**vars(torch), "float32": torch.float64})
+
+    def make(matrices, others):
+        return [
+            pytorch_optimizer.SOAP(
+                matrices + others,
+                lr=rate,
+                betas=(options["beta1"], options["beta2"]),
+                weight_decay=options["weight_decay"],
+                precondition_frequency=options["refresh"],
+                max_precondition_dim=options["largest_side"],
+                eps=options["epsilon"],
+            )
+        ]
+
+    return by_torch(network, w, make)
+
+
+RULES = {"shampoo": shampoo, "kfac": kfac, "prodigy": prodigy, "muon": muon,
+         "torch_muon": torch_muon, "soap": soap}  # fmt: skip
 
 SHAMPOO = {"grafting": "sgd", "momentum": 0.9, "decay": 1.0, "epsilon": 1e-5, "refresh": 20,
            "largest_side": 2048}
@@ -216,6 +316,10 @@ KFAC = {"damping": 0.03, "decay": 0.95, "refresh": 10, "momentum": 0.9, "fisher"
 # The package takes w_0 - w as a difference, of which a start of 1e-6 would leave ten digits.
 PRODIGY = {"first_distance": 1e-3, "distance_factor": 1.0, "weight_decay": 0.0, "unbiased": False,
            "safeguard_warm_up": False}
+MUON = {"momentum": 0.95, "nesterov": True, "weight_decay": 0.1, "scale": "original",
+        "rest_rate": 0.05}
+SOAP = {"beta1": 0.95, "beta2": 0.95, "epsilon": 1e-8, "weight_decay": 0.01, "refresh": 10,
+        "largest_side": 4}
 
 RUNS = [
     ("shampoo", 0.02, SHAMPOO | {"refresh": 3}),
@@ -227,6 +331,14 @@ RUNS = [
     ("prodigy", 1.0, PRODIGY),
     ("prodigy", 1.0, PRODIGY | {"first_distance": 1e-2, "weight_decay": 0.02, "unbiased": True}),
     ("prodigy", 0.5, PRODIGY | {"distance_factor": 2.0, "safeguard_warm_up": True}),
+    ("muon", 0.02, MUON),
+    ("muon", 0.01, MUON | {"momentum": 0.8, "nesterov": False, "weight_decay": 0.0,
+                           "scale": "match_rms_adamw", "rest_rate": 1.0}),
+    ("torch_muon", 0.02, MUON),
+    ("torch_muon", 0.01, MUON | {"scale": "match_rms_adamw", "nesterov": False}),
+    ("soap", 0.01, SOAP),
+    ("soap", 0.02, SOAP | {"beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3, "refresh": 3,
+                           "weight_decay": 0.1}),
 ]  # fmt: skip
 
 
@@ -237,6 +349,7 @@ def make_cases():
         ([4, 6, 5, 3], "tanh", True, "cross_entropy:mean"),
         ([3, 7, 4], "leaky_relu:0.1", False, "half_sum_squares:mean"),
         ([5, 6, 2], "tanh", True, "mean_squares:sum"),
+        ([4, 5, 5], "tanh", True, "mean_squares:mean"),
     ]:
         n = 12
         case = {"widths": widths, "activation": activation, "biases": biases, "loss": loss}
@@ -262,6 +375,10 @@ def main():
     for index, case in enumerate(cases):
         for name, rate, options in RUNS:
             network = Network(case)
+            # Of the first gradient's factors there must be no more than one eigenvector for 0: of
+            # several, any basis is as good. So both sides are turned where they are of like length.
+            if name == "soap" and index == 3:
+                options = options | {"largest_side": 2048}
             # The gradient of a sum is n times as long.
             scale = 1 / network.n if case["loss"].endswith("sum") and name == "shampoo" else 1.0
             points = RULES[name](network, np.array(case["w"]), rate * scale, options)

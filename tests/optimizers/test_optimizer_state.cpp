@@ -15,12 +15,14 @@
 #include "symport/optimizers/gradient_descent.hpp"
 #include "symport/optimizers/kfac.hpp"
 #include "symport/optimizers/momentum.hpp"
+#include "symport/optimizers/muon.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
 #include "symport/optimizers/path_sgd.hpp"
 #include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/rmsprop.hpp"
 #include "symport/optimizers/shampoo.hpp"
+#include "symport/optimizers/soap.hpp"
 
 namespace symport {
 namespace {
@@ -97,6 +99,12 @@ TEST(OptimizerState, OfOptimizersThatLookAtBlocksHasTheseBuffers) {
   EXPECT_EQ(buffers(Shampoo<double>(network.layout(), {.grafting = Grafting::adagrad})),
             "velocity tangent;squares squared_cotangent;statistics scalar;roots scalar;"
             "steps scalar;");
+  EXPECT_EQ(buffers(Muon<double>(network.layout())),
+            "mean cotangent;squares squared_cotangent;average cotangent;");
+  EXPECT_EQ(buffers(Muon<double>(network.layout(), {}, std::make_shared<Momentum<double>>())),
+            "velocity cotangent;average cotangent;");
+  EXPECT_EQ(buffers(Soap<double>(network.layout())),
+            "mean cotangent;squares scalar;statistics scalar;bases scalar;");
   EXPECT_EQ(buffers(Kfac<double>(network)), "velocity tangent;factors scalar;");
   EXPECT_EQ(buffers(PathSgd<double>(network)), "");
   EXPECT_EQ(buffers(Gsgd<double>(network)), "");

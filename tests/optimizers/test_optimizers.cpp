@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -18,11 +19,13 @@
 #include "symport/optimizers/lbfgs.hpp"
 #include "symport/optimizers/line_search_descent.hpp"
 #include "symport/optimizers/momentum.hpp"
+#include "symport/optimizers/muon.hpp"
 #include "symport/optimizers/nesterov.hpp"
 #include "symport/optimizers/newton.hpp"
 #include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/rmsprop.hpp"
 #include "symport/optimizers/shampoo.hpp"
+#include "symport/optimizers/soap.hpp"
 #include "tolerances.hpp"
 
 namespace symport {
@@ -136,6 +139,135 @@ Vector prodigy_reference(const History& past, double eta) {
   return next;
 }
 
+/// Four parameters are a 2 x 2 matrix, column by column; others are a vector.
+ParameterLayout square_layout(Index n) {
+  return n == 4 ? ParameterLayout().add("W", 2, 2) : ParameterLayout().add("w", n);
+}
+using Square = std::array<std::array<double, 2>, 2>;
+Square square_of(const Vector& w) { return {{{w[0], w[2]}, {w[1], w[3]}}}; }
+/// A B, or one of them transposed.
+Square times(const Square& A, const Square& B, bool turn_a = false, bool turn_b = false) {
+  Square C{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t j = 0; j < 2; ++j) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        C[i][j] += (turn_a ? A[k][i] : A[i][k]) * (turn_b ? B[j][k] : B[k][j]);
+      }
+    }
+  }
+  return C;
+}
+
+Vector muon_reference(const History& past, double eta) {
+  if (past.n() != 4) return adamw_reference(past, 0.05 * eta);
+  Vector N(4);
+  for (Index k = 0; k < 4; ++k) {
+    N[k] = 0.95 * decayed_mean(past, 0.95, 1, k) + 0.05 * past.g()[k];
+  }
+  Square X = square_of(N / N.norm());
+  for (int step = 0; step < 5; ++step) {
+    const Square once = times(times(X, X, false, true), X);
+    const Square twice = times(times(X, X, false, true), once);
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        X[i][j] = 3.4445 * X[i][j] - 4.7750 * once[i][j] + 2.0315 * twice[i][j];
+      }
+    }
+  }
+  const Vector u{{X[0][0], X[1][0], X[0][1], X[1][1]}};
+  return past.w() - eta * (0.1 * past.w() + u);
+}
+
+/// The columns of A made orthonormal, the first one first.
+Square gram_schmidt(Square A) {
+  for (std::size_t j = 0; j < 2; ++j) {
+    double inner = j == 0 ? 0.0 : A[0][0] * A[0][1] + A[1][0] * A[1][1];
+    for (auto& row : A) row[j] -= inner * row[0];
+    const double norm = std::hypot(A[0][j], A[1][j]);
+    for (auto& row : A) row[j] /= norm;
+  }
+  return A;
+}
+
+/// One power iteration from Q, whose columns then stand in descending order; whether they changed
+/// places.
+bool turn_basis(const Square& S, Square& Q) {
+  Square P = times(S, Q);
+  const bool swapped =
+      Q[0][0] * P[0][0] + Q[1][0] * P[1][0] < Q[0][1] * P[0][1] + Q[1][1] * P[1][1];
+  for (auto& row : P) {
+    if (swapped) std::swap(row[0], row[1]);
+  }
+  Q = gram_schmidt(P);
+  return swapped;
+}
+
+/// For SOAP: the second gradient is the first one again, as the first step only gathers, and the
+/// bases make it diagonal. With less, the first step would be made of roundings in the other
+/// entries.
+constexpr double soap_epsilon = 0.01;
+
+// The whole run so far again, with angles for the first eigenvectors.
+Vector soap_reference(const History& past, double eta) {
+  const auto n = static_cast<std::size_t>(past.n());
+  const bool matrix = n == 4;
+  std::vector<double> m(n), v(n), u(n);
+  Square L{}, R{}, Q{}, P{};
+  const auto gather = [&](const Square& G) {
+    const Square left = times(G, G, false, true), right = times(G, G, true, false);
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        L[i][j] = 0.95 * L[i][j] + 0.05 * left[i][j];
+        R[i][j] = 0.95 * R[i][j] + 0.05 * right[i][j];
+      }
+    }
+  };
+  const auto eigenvectors = [](const Square& S) {
+    const double angle = 0.5 * std::atan2(2.0 * S[0][1], S[0][0] - S[1][1]);
+    return Square{{{std::cos(angle), -std::sin(angle)}, {std::sin(angle), std::cos(angle)}}};
+  };
+  const auto rotated = [&](std::vector<double> x) {
+    if (!matrix) return x;
+    const Square A = times(times(Q, {{{x[0], x[2]}, {x[1], x[3]}}}, true, false), P);
+    return std::vector<double>{A[0][0], A[1][0], A[0][1], A[1][1]};
+  };
+  for (std::size_t t = 0; t < past.steps(); ++t) {
+    const Vector& g = past.gradients[t];
+    if (t > 0) {
+      const std::vector<double> G = rotated({g.data(), g.data() + n});
+      for (std::size_t k = 0; k < n; ++k) {
+        m[k] = 0.95 * m[k] + 0.05 * g[static_cast<Index>(k)];
+        v[k] = 0.95 * v[k] + 0.05 * G[k] * G[k];
+      }
+      const std::vector<double> M = rotated(m);
+      const double bias = 1.0 - std::pow(0.95, static_cast<double>(t));
+      for (std::size_t k = 0; k < n; ++k) {
+        u[k] = eta / std::sqrt(bias) * M[k] / (std::sqrt(v[k]) + soap_epsilon);
+      }
+      if (matrix) {
+        const Square A = times(times(Q, {{{u[0], u[2]}, {u[1], u[3]}}}), P, false, true);
+        u = {A[0][0], A[1][0], A[0][1], A[1][1]};
+      }
+    }
+    if (!matrix) continue;
+    gather(square_of(g));
+    if (t == 0) {
+      Q = eigenvectors(L);
+      P = eigenvectors(R);
+    } else if (t % 10 == 0) {
+      if (turn_basis(L, Q)) v = {v[1], v[0], v[3], v[2]};
+      if (turn_basis(R, P)) v = {v[2], v[3], v[0], v[1]};
+    }
+  }
+  if (past.steps() == 1) return past.w();
+  Vector next = past.w();
+  for (std::size_t k = 0; k < n; ++k) {
+    double& at = next[static_cast<Index>(k)];
+    at = (1.0 - 0.01 * eta) * (at - u[k]);
+  }
+  return next;
+}
+
 // u = (H^2)^-1/2 g; the root of M = H^2 by Denman and Beavers' iteration.
 Vector newton_reference(const History& past, double eta) {
   const Matrix H = hessian(past.objective, past.w());
@@ -166,20 +298,41 @@ Vector curvature_reference(const History& past, double eta) {
   return past.w() - rate * past.g();
 }
 
+/// The rule for so many parameters.
+template <Real Scalar>
+using MadeFor = std::function<std::shared_ptr<const BasicOptimizer<Scalar>>(Index)>;
+
 struct OptimizerRow {
   std::string name;
-  std::shared_ptr<const BasicOptimizer<double>> in_double;
-  std::shared_ptr<const BasicOptimizer<float>> in_float;
+  MadeFor<double> in_double;
+  MadeFor<float> in_float;
   Reference reference;
   double quadratic_rate, rosenbrock_rate;
 };
 
 template <template <class> class Rule>
 OptimizerRow row(Reference reference, double quadratic_rate, double rosenbrock_rate) {
-  auto made = std::make_shared<Rule<double>>();
-  return {std::string(made->name()), made,           std::make_shared<Rule<float>>(),
-          std::move(reference),      quadratic_rate, rosenbrock_rate};
+  return {std::string(Rule<double>().name()),
+          [](Index) { return std::make_shared<Rule<double>>(); },
+          [](Index) { return std::make_shared<Rule<float>>(); },
+          std::move(reference),
+          quadratic_rate,
+          rosenbrock_rate};
 }
+
+/// Of a rule that asks for the blocks of the parameters.
+template <template <class> class Rule, class Options>
+OptimizerRow block_row(const Options& options, Reference reference, double quadratic_rate,
+                       double rosenbrock_rate) {
+  return {std::string(Rule<double>(ParameterLayout(), options).name()),
+          [=](Index n) { return std::make_shared<Rule<double>>(square_layout(n), options); },
+          [=](Index n) { return std::make_shared<Rule<float>>(square_layout(n), options); },
+          std::move(reference),
+          quadratic_rate,
+          rosenbrock_rate};
+}
+
+using Names = std::vector<std::string>;
 
 /// Every optimizer with a reference in plain loops. A new one is a new row. Those that search along
 /// a line have references in their own tests.
@@ -193,6 +346,8 @@ std::vector<OptimizerRow> optimizer_table() {
           row<Adam>(adam_reference, 0.1, 0.05),
           row<AdamW>(adamw_reference, 0.1, 0.05),
           row<Prodigy>(prodigy_reference, 1.0, 1.0),
+          block_row<Muon>(MuonOptions{.others = Names{}}, muon_reference, 0.05, 1.0),
+          block_row<Soap>(SoapOptions{.epsilon = soap_epsilon}, soap_reference, 0.1, 0.05),
           row<Newton>(newton_reference, 0.3, 0.5),
           row<LineSearchDescent>(nullptr, 0.05, 1e-3),
           row<Lbfgs>(nullptr, 0.05, 1e-3)};
@@ -232,7 +387,8 @@ TEST(EveryOptimizer, FollowsItsReference) {
     if (!row.reference) continue;
     for (const Case& problem : cases(row)) {
       SCOPED_TRACE(problem.name);
-      const auto points = run(*row.in_double, *problem.objective, problem.start, problem.rate);
+      const auto points = run(*row.in_double(problem.start.size()), *problem.objective,
+                              problem.start, problem.rate);
       History past{*problem.objective, {}, {problem.start}};
       for (std::size_t step = 0; step < 50; ++step) {
         past.gradients.emplace_back(past.n());
@@ -251,8 +407,10 @@ TEST(EveryOptimizer, AgreesInFloat) {
   for (const OptimizerRow& row : optimizer_table()) {
     const Case problem = cases(row).front();
     const testing::SinglePrecision single(*problem.objective);
-    const auto exact = run(*row.in_double, *problem.objective, problem.start, problem.rate);
-    const auto rounded = run<float>(*row.in_float, single, problem.start, problem.rate);
+    const auto exact =
+        run(*row.in_double(problem.start.size()), *problem.objective, problem.start, problem.rate);
+    const auto rounded =
+        run<float>(*row.in_float(problem.start.size()), single, problem.start, problem.rate);
     for (std::size_t i = 0; i < exact.size(); ++i) {
       ASSERT_LE((exact[i] - rounded[i]).norm(), tolerance::single_precision * problem.start.norm())
           << problem.name << " step " << i;
@@ -274,16 +432,17 @@ TEST(EveryOptimizer, PreviewsTheStepAndTouchesNoState) {
       SCOPED_TRACE(problem.name);
       const Objective& objective = *problem.objective;
       Vector w = problem.start, gradient(w.size()), u(w.size());
-      auto state = row.in_double->init(w.size());
+      const auto optimizer = row.in_double(w.size());
+      auto state = optimizer->init(w.size());
       for (int step = 0; step < 10; ++step) {
         const double loss = objective.gradient(w, gradient);
         const auto before = state;
         const Vector at = w;
-        row.in_double->preview(objective, w, gradient, problem.rate, state, u);
+        optimizer->preview(objective, w, gradient, problem.rate, state, u);
         ASSERT_TRUE(same_state(state, before));
         ASSERT_TRUE(testing::identical(w, at));
         const StepOutcome outcome =
-            testing::one_step(*row.in_double, objective, loss, gradient, problem.rate, state, w);
+            testing::one_step(*optimizer, objective, loss, gradient, problem.rate, state, w);
         ASSERT_TRUE(outcome.moved);
         ASSERT_LE((at - w - u).norm(), tolerance::rounding * (at.norm() + u.norm())) << step;
       }
@@ -295,11 +454,12 @@ TEST(EveryOptimizer, SaysWhichRateItUsed) {
   for (const OptimizerRow& row : optimizer_table()) {
     const Case problem = cases(row).front();
     Vector w = problem.start, gradient(w.size());
-    auto state = row.in_double->init(w.size());
+    const auto optimizer = row.in_double(w.size());
+    auto state = optimizer->init(w.size());
     const double loss = problem.objective->gradient(w, gradient);
-    const StepOutcome outcome = testing::one_step(*row.in_double, *problem.objective, loss,
-                                                  gradient, problem.rate, state, w);
-    if (row.in_double->automatic_rate()) {
+    const StepOutcome outcome =
+        testing::one_step(*optimizer, *problem.objective, loss, gradient, problem.rate, state, w);
+    if (optimizer->automatic_rate()) {
       EXPECT_LE(distance(outcome.rate, (problem.start - w).norm() / gradient.norm()),
                 tolerance::rounding);
     } else {
@@ -312,15 +472,16 @@ TEST(EveryOptimizer, OnlyGradientDescentIsAPlainGradientStep) {
   for (const OptimizerRow& row : optimizer_table()) {
     const Case problem = cases(row).front();
     Vector w = problem.start, gradient(w.size()), u(w.size());
-    auto state = row.in_double->init(w.size());
+    const auto optimizer = row.in_double(w.size());
+    auto state = optimizer->init(w.size());
     // Two steps, so that state shows.
     for (int step = 0; step < 2; ++step) {
       const double loss = problem.objective->gradient(w, gradient);
-      row.in_double->preview(*problem.objective, w, gradient, problem.rate, state, u);
-      testing::one_step(*row.in_double, *problem.objective, loss, gradient, problem.rate, state, w);
+      optimizer->preview(*problem.objective, w, gradient, problem.rate, state, u);
+      testing::one_step(*optimizer, *problem.objective, loss, gradient, problem.rate, state, w);
     }
     const bool plain = distance(u, problem.rate * gradient) <= tolerance::rounding;
-    EXPECT_EQ(row.in_double->plain_gradient_step(), plain) << row.name;
+    EXPECT_EQ(optimizer->plain_gradient_step(), plain) << row.name;
   }
 }
 
@@ -403,6 +564,20 @@ TEST(Optimizers, RefuseBadOptionsByField) {
       {"epsilon", [] { Shampoo<double>(ParameterLayout(), {.epsilon = -1.0}); }},
       {"refresh", [] { Shampoo<double>(ParameterLayout(), {.refresh = 0}); }},
       {"largest_side", [] { Shampoo<double>(ParameterLayout(), {.largest_side = 0}); }},
+      {"momentum", [] { Muon<double>(ParameterLayout(), {.momentum = 1.0}); }},
+      {"weight_decay", [] { Muon<double>(ParameterLayout(), {.weight_decay = -0.1}); }},
+      {"rest_rate", [=] { Muon<double>(ParameterLayout(), {.rest_rate = nan}); }},
+      {"others", [] { Muon<double>(square_layout(4), {.others = Names{"V"}}); }},
+      {"rest",
+       [] {
+         Muon<double>(square_layout(4), {}, std::make_shared<Muon<double>>(square_layout(4)));
+       }},
+      {"beta1", [] { Soap<double>(ParameterLayout(), {.beta1 = 1.0}); }},
+      {"beta2", [] { Soap<double>(ParameterLayout(), {.beta2 = -0.1}); }},
+      {"epsilon", [] { Soap<double>(ParameterLayout(), {.epsilon = 0.0}); }},
+      {"weight_decay", [=] { Soap<double>(ParameterLayout(), {.weight_decay = nan}); }},
+      {"refresh", [] { Soap<double>(ParameterLayout(), {.refresh = 0}); }},
+      {"largest_side", [] { Soap<double>(ParameterLayout(), {.largest_side = 0}); }},
   };
   for (std::size_t i = 0; i < table.size(); ++i) {
     try {

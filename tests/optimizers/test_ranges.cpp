@@ -15,6 +15,28 @@
 namespace symport {
 namespace {
 
+TEST(FirstOrderOptimizer, DependsOnTheWeightsByItsDecoupledDecayAlone) {
+  std::vector<std::unique_ptr<FirstOrderOptimizer<double>>> rules;
+  rules.push_back(std::make_unique<Momentum<double>>());
+  rules.push_back(std::make_unique<Nesterov<double>>());
+  rules.push_back(std::make_unique<AdaGrad<double>>());
+  rules.push_back(std::make_unique<RmsProp<double>>());
+  rules.push_back(std::make_unique<Adam<double>>());
+  rules.push_back(std::make_unique<AdamW<double>>());
+  Random random(144);
+  const Index n = 20;
+  const Vector w = testing::random_vector(n, random), gradient = testing::random_vector(n, random);
+  for (const auto& rule : rules) {
+    OptimizerState<double> state = rule->init(n), other = state;
+    Vector u(n), at_zero(n);
+    rule->update(w, gradient, 0.1, StateRange<double>(state, 0, n), u);
+    rule->update(Vector::Zero(n), gradient, 0.1, StateRange<double>(other, 0, n), at_zero);
+    const Vector decay = 0.1 * rule->decoupled_decay(0) * w;
+    EXPECT_LE((u - at_zero - decay).norm(), 1e-15 * n) << rule->name();
+    EXPECT_TRUE(rule->entry_by_entry()) << rule->name();
+  }
+}
+
 // Ranges are as long as the caller likes, and stepped several entries to an instruction.
 TEST(FirstOrderOptimizer, StepsAnEntryOfALongRangeAsItStepsItAlone) {
   std::vector<std::unique_ptr<FirstOrderOptimizer<double>>> rules;

@@ -7,9 +7,11 @@
 #include "symport/data/synthetic.hpp"
 #include "symport/optimizers/g_sgd.hpp"
 #include "symport/optimizers/kfac.hpp"
+#include "symport/optimizers/muon.hpp"
 #include "symport/optimizers/path_sgd.hpp"
 #include "symport/optimizers/prodigy.hpp"
 #include "symport/optimizers/shampoo.hpp"
+#include "symport/optimizers/soap.hpp"
 #include "symport/symmetries/positive_scaling.hpp"
 #include "symport/training/checkpoint.hpp"
 #include "symport/training/evaluate.hpp"
@@ -27,6 +29,8 @@ std::vector<std::unique_ptr<BasicOptimizer<Scalar>>> baselines(const Mlp& networ
   list.push_back(std::make_unique<Prodigy<Scalar>>(ProdigyOptions{.first_distance = 1e-2}));
   list.push_back(std::make_unique<Shampoo<Scalar>>(
       network.layout(), ShampooOptions{.grafting = Grafting::adagrad, .refresh = 3}));
+  list.push_back(std::make_unique<Muon<Scalar>>(network.layout()));
+  list.push_back(std::make_unique<Soap<Scalar>>(network.layout(), SoapOptions{.refresh = 3}));
   list.push_back(std::make_unique<Kfac<Scalar>>(network, KfacOptions{.refresh = 3}));
   list.push_back(std::make_unique<PathSgd<Scalar>>(network));
   if (!network.biases()) list.push_back(std::make_unique<Gsgd<Scalar>>(network));

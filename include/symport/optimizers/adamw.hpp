@@ -21,10 +21,10 @@ class AdamW final : public FirstOrderOptimizer<Scalar> {
 
   std::string_view name() const override { return "adamw"; }
   bool forgets() const override { return false; }
+  double decoupled_decay(Index /*first*/) const override { return options_.weight_decay; }
   OptimizerState<Scalar> init(Index dimension) const override;
   void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
               const StateRange<Scalar>& state, Out<Scalar> u) const override;
-  double decoupled_decay() const override { return options_.weight_decay; }
   void bound_moments(const StateRange<Scalar>& state) const override;
 
  private:

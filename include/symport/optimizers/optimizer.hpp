@@ -73,8 +73,10 @@ class StateRange {
       : state_(state), first_(first), size_(size) {}
 
   Index count() const { return state_.count; }  ///< steps made before this one
-  Index first() const { return first_; }
+  Index first() const { return first_; }        ///< of all parameters, where the range begins
   Index size() const { return size_; }
+  /// The range of `size` parameters that begins with entry `offset` of this one.
+  StateRange part(Index offset, Index size) const { return {state_, first_ + offset, size}; }
   /// The part for this range of the buffer that `init` added as number i, from 0: an optimizer
   /// knows the order of its buffers and looks up no names while it steps.
   Eigen::Map<VectorOf<Scalar>> operator[](std::size_t i) const {
@@ -86,9 +88,9 @@ class StateRange {
   Index first_, size_;
 };
 
-/// An optimizer whose step depends only on the gradient and its own state, entry by entry. A step
-/// may therefore be made range by range, while a piece of the gradient is still in the cache, and
-/// on several threads.
+/// An optimizer whose step depends only on the gradient, its own state and, by decoupled decay, on
+/// w. Most do so entry by entry: a step may therefore be made range by range, while a piece of the
+/// gradient is still in the cache, and on several threads.
 template <Real Scalar>
 class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
  public:
@@ -97,11 +99,13 @@ class FirstOrderOptimizer : public BasicOptimizer<Scalar> {
   virtual void update(In<Scalar> w, In<Scalar> gradient, double learning_rate,
                       const StateRange<Scalar>& state, Out<Scalar> u) const = 0;
 
-  /// Whether `update` may be called on any range. Otherwise the parameters have parts, such as
-  /// matrices, and a range is made of whole ones.
+  /// Whether an entry of the step depends on that entry of everything else only. Where it does not,
+  /// as in Muon, a range is one or more whole slots of the rule's layout, one after the other, and
+  /// is updated at once.
   virtual bool entry_by_entry() const { return true; }
-  /// The step has learning_rate * decoupled_decay() * w in it, and depends on w in no other way.
-  virtual double decoupled_decay() const { return 0.0; }
+  /// The step contains learning_rate * decoupled_decay(first) * w, and depends on w in no other
+  /// way. It may differ from slot to slot: this is that of the slot that begins at `first`.
+  virtual double decoupled_decay(Index /*first*/) const { return 0.0; }
   /// Is told when moments were moved to other coordinates while squares stayed: makes them such as
   /// gradients could have left, so that no step is longer than one of those.
   virtual void bound_moments(const StateRange<Scalar>& /*state*/) const {}

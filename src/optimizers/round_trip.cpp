@@ -90,10 +90,14 @@ template <Real Scalar>
 void RoundTrip<Scalar>::prepare(const std::vector<std::optional<Weight>>& weights,
                                 OptimizerState<Scalar>& state) const {
   VectorOf<Scalar>& gauges = state.buffers[buffers_].values;
-  if (gauges.size() > 0) return;
   Index numbers = 1;  // so that it is not empty
   for (const std::optional<Weight>& weight : weights) {
     if (weight) numbers = weight->numbers + InputBlocks(weight->outputs, weight->inputs).numbers();
+  }
+  if (gauges.size() == numbers) return;
+  if (gauges.size() > 0) {
+    throw InvalidArgument("state", fmt::format("gauges of {} numbers", gauges.size()),
+                          fmt::format("{}, for this model and these options", numbers));
   }
   gauges.setZero(numbers);
   for (const std::optional<Weight>& weight : weights) {

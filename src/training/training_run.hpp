@@ -341,8 +341,10 @@ class TrainingRun {
   static bool same_buffers(const OptimizerState<Scalar>& a, const OptimizerState<Scalar>& b) {
     return std::equal(a.buffers.begin(), a.buffers.end(), b.buffers.begin(), b.buffers.end(),
                       [](const auto& x, const auto& y) {
+                        const bool first_step_makes_it =
+                            y.kind == StateKind::scalar && y.values.size() == 0;
                         return x.name == y.name && x.kind == y.kind &&
-                               x.values.size() == y.values.size();
+                               (x.values.size() == y.values.size() || first_step_makes_it);
                       });
   }
   /// "velocity (128 numbers)"

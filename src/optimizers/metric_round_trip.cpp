@@ -138,7 +138,12 @@ bool MetricRoundTrip<Scalar>::factorize(const MlpObjective<Scalar>& mlp, Index m
                                         const MatrixOf<Scalar>& h, OptimizerState<Scalar>& state,
                                         Workspace& own) const {
   VectorOf<Scalar>& traces = state.buffers[buffers_].values;
-  if (traces.size() == 0) traces.setZero(mlp.network().layers());
+  const Index layers = mlp.network().layers();
+  if (traces.size() == 0) traces.setZero(layers);
+  if (traces.size() != layers) {
+    throw InvalidArgument("state", fmt::format("traces of {} layers", traces.size()),
+                          fmt::format("{}, as many as the network has", layers));
+  }
   const Index order = std::min(h.rows(), h.cols());
   const double trace = static_cast<double>(h.squaredNorm());
   if (!usable<Scalar>(trace)) return false;

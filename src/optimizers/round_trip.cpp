@@ -23,6 +23,13 @@ InputGauge<Scalar> gauge_at(Index outputs, Index inputs, Index numbers, VectorOf
   return {InputBlocks(outputs, inputs), gauges.data() + numbers};
 }
 
+/// Of gauges that were made by a run with another model or other options.
+void require_numbers(Index found, Index needed) {
+  if (found == needed) return;
+  throw InvalidArgument("state", fmt::format("gauges of {} numbers", found),
+                        fmt::format("{}, for this model and these options", needed));
+}
+
 double power_or(const std::optional<double>& given, double usual, const char* field) {
   if (given && !(*given >= 0.0 && *given <= 1.0)) {
     throw InvalidArgument(field, fmt::format("{}", *given), "a number from 0 to 1");
@@ -94,10 +101,9 @@ void RoundTrip<Scalar>::prepare(const std::vector<std::optional<Weight>>& weight
   for (const std::optional<Weight>& weight : weights) {
     if (weight) numbers = weight->numbers + InputBlocks(weight->outputs, weight->inputs).numbers();
   }
-  if (gauges.size() == numbers) return;
   if (gauges.size() > 0) {
-    throw InvalidArgument("state", fmt::format("gauges of {} numbers", gauges.size()),
-                          fmt::format("{}, for this model and these options", numbers));
+    require_numbers(gauges.size(), numbers);
+    return;
   }
   gauges.setZero(numbers);
   for (const std::optional<Weight>& weight : weights) {
@@ -108,8 +114,10 @@ void RoundTrip<Scalar>::prepare(const std::vector<std::optional<Weight>>& weight
 template <Real Scalar>
 void RoundTrip<Scalar>::see(const Weight& weight, const Eigen::Ref<const MatrixOf<Scalar>>& h,
                             OptimizerState<Scalar>& state, Workspace& own) const {
-  auto gauge =
-      gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values);
+  VectorOf<Scalar>& gauges = state.buffers[buffers_].values;
+  const Index end = weight.numbers + InputBlocks(weight.outputs, weight.inputs).numbers();
+  if (end > gauges.size()) require_numbers(gauges.size(), end);
+  auto gauge = gauge_at(weight.outputs, weight.inputs, weight.numbers, gauges);
   const Index step = state.count, n = h.cols();
   if (options_.rows > 0 && n > options_.rows) {
     // All rows have their turn.

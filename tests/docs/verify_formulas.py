@@ -352,22 +352,25 @@ def round_trips():
             check("T3", W[m] - theta * by_features, back)
             check("T3", W[m] - theta * by_samples, back)
 
-    # The running average after three batches, against their weighted mean.
-    decay, batches = 0.8, [torch.randn(4, n) for n in (2, 3, 5)]
-    average, seen = torch.zeros(4, 4), 0.0
-    for h in batches:
-        average = decay * average + (1 - decay) * h @ h.T / h.shape[1]
-        seen = decay * seen + 1 - decay
-    weights = torch.tensor([decay**2, decay, 1.0])
-    mean = sum(a * h @ h.T / h.shape[1] for a, h in zip(weights, batches)) / weights.sum()
-    check("T4", average / seen, mean)
-    # In its gauge no output of the batch moves by more than theta times its delta.
-    h, delta = 3.0 * batches[0], torch.randn(2, batches[0].shape[1])
-    inverse = torch.linalg.inv(mean + 0.1 * torch.trace(mean) / 4 * eye(4))
-    kernel = h.T @ inverse @ h / h.shape[1]
-    u = delta @ h.T @ inverse / h.shape[1] / max(1.0, torch.linalg.eigvalsh(kernel)[-1])
-    top = torch.linalg.eigh(kernel)[1][:, -1]
-    check("T5", u @ h @ top, delta @ top)
+    # Any optimizer in the gauge: the gradient that it sees, and what a step does to the outputs.
+    h, W, Y = 3.0 * torch.randn(4, 30), torch.randn(2, 4), torch.randn(2, 30)
+    A = h @ h.T / 30
+    lam = (0.1 + 4 / 30) * torch.trace(A) / 4
+    g = root_of(A + lam * eye(4), -0.25)
+    g = g * (torch.trace(A) / torch.trace(A @ g @ g)).sqrt()
+
+    def loss_at(V):
+        return torch.tanh(V @ h - Y).square().sum()
+
+    seen = gradient(lambda V: loss_at(V @ g), W @ torch.linalg.inv(g))
+    check("T8", gradient(loss_at, W) @ g, seen)
+    # The sum over all steps that move one weight, for steps without a preferred direction.
+    moves = [torch.zeros(2, 4).index_put((torch.tensor(i), torch.tensor(j)), torch.tensor(1.0)) for i in range(2) for j in range(4)]
+    check("T8", sum((D @ g @ h).square().sum() for D in moves), sum((D @ h).square().sum() for D in moves))
+    # The theorem: inputs M h have the gauge whose R is orthogonal.
+    M, white = eye(4) + 0.3 * torch.randn(4, 4), root_of(A, -0.5)
+    R = torch.linalg.inv(white) @ M.T @ root_of(M @ A @ M.T, -0.5)
+    check("T8", R.T @ R, eye(4))
 
     # A factor pair.
     U, V, Y = torch.randn(4, 3), torch.randn(3, 5), torch.randn(4, 5)

@@ -30,15 +30,9 @@ def unwrap(model: nn.Module) -> nn.Module:
             return model
 
 
-def check_number(name: str, value: float, zero: bool = False) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name}: found {value!r}, expected a number")
-    if not ((value > 0 or (zero and value == 0)) and math.isfinite(value)):
-        raise ValueError(f"{name}: found {value!r}, expected a positive number, such as 0.1")
-
-
-def check_count(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}: found {value!r}, expected a whole number")
-    if value < 1:
-        raise ValueError(f"{name}: found {value}, expected at least 1")
+def check(name: str, value: float, low: float, high: float = math.inf, whole: bool = False) -> None:
+    right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not (right and low <= value <= high and math.isfinite(value)):
+        limits = f"from {low} to {high}" if math.isfinite(high) else f"of at least {low}"
+        kind = "whole number" if whole else "number"
+        raise ValueError(f"{name}: found {value!r}, expected a {kind} {limits}")

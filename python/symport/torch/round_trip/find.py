@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -44,7 +45,13 @@ def find(model: nn.Module, pairs: Iterable[tuple[str, str]], exclude: Iterable[s
                 raise ValueError(f"pairs: {name} is a factor of two products")
             factors.add(id(parameter))
         found.pairs.append((_factor(A, places, True), _factor(B, places, False)))
-    patterns = list(exclude)
+    patterns = _listed(exclude)
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise TypeError(
+                f"exclude: found {type(pattern).__name__}, expected names or patterns, such as"
+                " ['head', '*.down']"
+            )
     attention = {id(m.out_proj) for m in model.modules() if isinstance(m, nn.MultiheadAttention)}
     for name, (module, key) in places.items():
         parameter = module._parameters[key]
@@ -68,6 +75,10 @@ def find(model: nn.Module, pairs: Iterable[tuple[str, str]], exclude: Iterable[s
         if not any(fnmatchcase(n, pattern) or fnmatchcase(n, f"{pattern}.*") for n in places):
             raise ValueError(f"exclude: the model has no parameter or module {pattern!r}")
     return found
+
+
+def _listed(value: Any) -> list:
+    return [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
 
 
 def is_conv1d(module: nn.Module) -> bool:
@@ -169,8 +180,8 @@ def _is_product(a: Tensor, b: Tensor) -> bool:
 
 
 def _named_pairs(places: dict, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2:
+    for pair in _listed(pairs):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ValueError(
                 f"pairs: found {pair!r}, expected the two names (A, B) of a product B A"
             )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from .matrices import Matrices
@@ -25,6 +26,27 @@ class Found:
     pairs: list[tuple[Matrices, Matrices]] = field(default_factory=list)
     watched: dict[str, nn.Module] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)  # name of a parameter -> reason
+
+
+def unwrap(model: nn.Module) -> nn.Module:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model: found {type(model).__name__}, expected a torch.nn.Module")
+    while True:
+        kind = type(model).__name__
+        if kind == "FullyShardedDataParallel":
+            raise TypeError("FullyShardedDataParallel has flat parameters; use fully_shard (FSDP2)")
+        if isinstance(model, nn.DataParallel):
+            raise TypeError("nn.DataParallel runs copies of the model; use DistributedDataParallel")
+        if isinstance(model, torch.jit.ScriptModule):
+            raise TypeError(
+                "a scripted model has no Python hooks; use the module before torch.jit.script"
+            )
+        if hasattr(model, "_orig_mod"):
+            model = model._orig_mod  # torch.compile
+        elif isinstance(model, nn.parallel.DistributedDataParallel):
+            model = model.module
+        else:
+            return model
 
 
 def find(model: nn.Module, pairs: Iterable[tuple[str, str]], exclude: Iterable[str]) -> Found:

@@ -4,6 +4,7 @@ step comes back."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -14,15 +15,12 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from . import exchange, gauge, traits
-from .arguments import check, unwrap
-from .find import find
+from .find import find, unwrap
 from .matrices import Matrices
 from .recorder import Recorder
 from .source import Inputs, Partner, Source
 from .table import describe
 from .trip import Trip, cut_moments, moved_state
-
-LENGTHS = ("kept", "metric")
 
 
 class RoundTrip(Optimizer):
@@ -69,7 +67,7 @@ class RoundTrip(Optimizer):
         process_group: Any = "auto",
     ):
         self.optimizers = traits.checked(optimizer)
-        if length not in LENGTHS:
+        if length not in ("kept", "metric"):
             raise ValueError(f"length: found {length!r}, expected 'kept' or 'metric'")
         if power is None:
             twice = all(traits.is_linear(o) for o in self.optimizers)
@@ -223,7 +221,7 @@ class RoundTrip(Optimizer):
         self._check()
         owners = self._owners()
         with gauge.full_precision(self._model_device().type):
-            self._renew(owners, self._group())
+            self._renew(owners)
             trips = [
                 Trip(m, *owners[id(m.parameter)], self._decays[m.name])
                 for m in self._in_gauges(owners)
@@ -246,8 +244,7 @@ class RoundTrip(Optimizer):
                 if source.g is not None:
                     self._move(source, users, gauge.identity(source.g), owners)
         for source in self._recorder.sources:
-            if source.S is not None:
-                source.begin(source.S)  # what was seen was given to layers that are moved since
+            source.S = None  # what was seen was given to layers that are moved since
         self._steps = 0
 
     def train(self) -> None:
@@ -301,16 +298,13 @@ class RoundTrip(Optimizer):
     def _model_device(self) -> torch.device:
         return self._matrices()[0].parameter.device if self._matrices() else torch.device("cpu")
 
-    def _group(self) -> Any:
-        return exchange.group_of(
-            self._model, self._recorder.group, self._matrices(), self._process_group
-        )
-
-    def _renew(self, owners: dict, group: Any) -> None:
+    def _renew(self, owners: dict) -> None:
         """New gauges, at the first steps and then at every `refresh`-th, and state moved to them.
         Those of pairs follow the factors at every step."""
         step = self._steps
         due = step % self.refresh == 0 or (step < self.refresh and step & (step - 1) == 0)
+        seen, given = self._recorder.group, self._process_group
+        group = exchange.group_of(self._model, seen, self._matrices(), given)
         world = exchange.size(group)
         if due and world > 1:
             self._recorder.agree(group)
@@ -372,3 +366,11 @@ class RoundTrip(Optimizer):
                 " reasons",
                 stacklevel=3,
             )
+
+
+def check(name: str, value: float, low: float, high: float = math.inf, whole: bool = False) -> None:
+    right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not (right and low <= value <= high and math.isfinite(value)):
+        limits = f"from {low} to {high}" if math.isfinite(high) else f"of at least {low}"
+        kind = "whole number" if whole else "number"
+        raise ValueError(f"{name}: found {value!r}, expected a {kind} {limits}")

@@ -32,13 +32,14 @@ from pathlib import Path
 import harness
 import methods
 import torch
+from table import harm_of
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from symport.torch.round_trip import RoundTrip
 
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the default rate, to choose from
-FLOOR, HARM, SERIOUS, DIVERGED = 1e-3, 1.1, 2.0, 1e3
+DIVERGED = 1e3
 
 #: The matrices but the last, all others and a rate -> optimizers. Rates are PyTorch's defaults or,
 #: for SGD and momentum, the rate of its examples; those of Lion and SOAP are their authors'.
@@ -183,31 +184,6 @@ def measure(number: int, optimizer: str, gauge: dict, tuned: bool) -> dict[str, 
     }
 
 
-def ratio(row: dict, key: str) -> float:
-    """Of the losses, not below the floor; 1 where both diverged."""
-    loss, plain = (max(float(row[k]), FLOOR) for k in (key, "plain"))
-    return 1.0 if loss == plain else loss / plain
-
-
-def summary(rows: list[dict]) -> str:
-    """Percentages for every optimizer and for all."""
-    lines = ["in %:            in the gauge         | rate x 1.001         | above that"]
-    lines += ["optimizer  pairs | harm  serious  help | harm  serious  help | harm  serious"]
-    names = list(dict.fromkeys(row["optimizer"] for row in rows))
-    for name in [*names, "all"]:
-        chosen = [row for row in rows if name in (row["optimizer"], "all")]
-        cells = []
-        for key in ("gauge", "noise"):
-            ratios = [ratio(row, key) for row in chosen]
-            counts = [sum(r > HARM for r in ratios), sum(r > SERIOUS for r in ratios)]
-            cells += [100 * c / len(chosen) for c in [*counts, sum(r < 1 / HARM for r in ratios)]]
-        above = f"{cells[0] - cells[3]:4.1f}{cells[1] - cells[4]:9.1f}"
-        three = "{:4.1f}{:9.1f}{:6.1f}"
-        gauge, noise = three.format(*cells[:3]), three.format(*cells[3:])
-        lines.append(f"{name:10} {len(chosen):5} | {gauge} | {noise} | {above}")
-    return "\n".join(lines)
-
-
 FIELDS = ("task", "optimizer", "plain_rate", "gauge_rate", "plain", "noise", "gauge")
 
 
@@ -254,7 +230,7 @@ def main() -> None:
                 rows.append(row)
                 table.writerow(row)
                 file.flush()
-    print(summary(rows))
+    print(harm_of(rows))
 
 
 if __name__ == "__main__":

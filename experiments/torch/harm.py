@@ -166,7 +166,9 @@ def learn(task: Task, optimizer: str, rate: float, seed: int, gauge: dict | None
     return relative if relative < DIVERGED else math.inf  # NaN too
 
 
-def measure(number: int, optimizer: str, gauge: dict, tuned: bool) -> dict[str, float]:
+def measure(
+    number: int, optimizer: str, gauge: dict, noise: float, tuned: bool
+) -> dict[str, float]:
     what, rate = task(number), OPTIMIZERS[optimizer][0]
     seed, rates = 2 * number, {}
     for key, options in (("plain", None), ("gauge", gauge)):
@@ -179,7 +181,7 @@ def measure(number: int, optimizer: str, gauge: dict, tuned: bool) -> dict[str, 
         "plain_rate": plain,
         "gauge_rate": rates["gauge"],
         "plain": learn(what, optimizer, plain, seed, None),
-        "noise": learn(what, optimizer, 1.001 * plain, seed, None),
+        "noise": learn(what, optimizer, noise * plain, seed, None),
         "gauge": learn(what, optimizer, rates["gauge"], seed, gauge),
     }
 
@@ -194,6 +196,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first task")
     parser.add_argument("--optimizers", nargs="+", default=list(OPTIMIZERS), choices=OPTIMIZERS)
     parser.add_argument("--tuned", action="store_true", help="the best of five rates for both")
+    parser.add_argument("--noise", type=float, default=1.001, help="factor on the rate")
     parser.add_argument(
         "--gauge", nargs="*", default=[], metavar="OPTION=VALUE", help="of RoundTrip"
     )
@@ -223,7 +226,7 @@ def main() -> None:
                 if (str(number), optimizer) in finished:
                     continue
                 start = time.process_time()
-                found = measure(number, optimizer, gauge, arguments.tuned)
+                found = measure(number, optimizer, gauge, arguments.noise, arguments.tuned)
                 row = {key: f"{value:.4g}" for key, value in found.items()}
                 row |= {"task": str(number), "optimizer": optimizer, "name": task(number).name}
                 row["cpu_seconds"] = f"{time.process_time() - start:.2f}"

@@ -318,8 +318,6 @@ class RoundTrip(Optimizer):
                 kept = self.length == "kept"
                 new = gauge.make(found[0], found[1] * world, self.damping, source.power, kept)
                 self._move(source, users, new, owners)
-                for m in users:
-                    cut_moments(m, *owners[id(m.parameter)])
 
     def _users(self, owners: dict) -> dict[Source, list[Matrices]]:
         """Every source with the matrices of it that have an optimizer."""
@@ -344,6 +342,8 @@ class RoundTrip(Optimizer):
         for m, tensor, X in moves:
             m.write(X, tensor)
         source.g, source.inverse = new, inverse
+        for m in users:
+            cut_moments(m, *owners[id(m.parameter)])
 
     def _warn_of_low_coverage(self) -> None:
         """Once, where less than half of the matrices that nobody took out step in a gauge."""

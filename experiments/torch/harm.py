@@ -32,13 +32,14 @@ from pathlib import Path
 import harness
 import methods
 import torch
+from table import harm_of
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from symport.torch.round_trip import RoundTrip
 
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the default rate, to choose from
-FLOOR, HARM, SERIOUS, DIVERGED = 1e-3, 1.1, 2.0, 1e3
+DIVERGED = 1e3
 
 #: The matrices but the last, all others and a rate -> optimizers. Rates are PyTorch's defaults or,
 #: for SGD and momentum, the rate of its examples; those of Lion and SOAP are their authors'.
@@ -165,7 +166,9 @@ def learn(task: Task, optimizer: str, rate: float, seed: int, gauge: dict | None
     return relative if relative < DIVERGED else math.inf  # NaN too
 
 
-def measure(number: int, optimizer: str, gauge: dict, tuned: bool) -> dict[str, float]:
+def measure(
+    number: int, optimizer: str, gauge: dict, noise: float, tuned: bool
+) -> dict[str, float]:
     what, rate = task(number), OPTIMIZERS[optimizer][0]
     seed, rates = 2 * number, {}
     for key, options in (("plain", None), ("gauge", gauge)):
@@ -178,34 +181,9 @@ def measure(number: int, optimizer: str, gauge: dict, tuned: bool) -> dict[str, 
         "plain_rate": plain,
         "gauge_rate": rates["gauge"],
         "plain": learn(what, optimizer, plain, seed, None),
-        "noise": learn(what, optimizer, 1.001 * plain, seed, None),
+        "noise": learn(what, optimizer, noise * plain, seed, None),
         "gauge": learn(what, optimizer, rates["gauge"], seed, gauge),
     }
-
-
-def ratio(row: dict, key: str) -> float:
-    """Of the losses, not below the floor; 1 where both diverged."""
-    loss, plain = (max(float(row[k]), FLOOR) for k in (key, "plain"))
-    return 1.0 if loss == plain else loss / plain
-
-
-def summary(rows: list[dict]) -> str:
-    """Percentages for every optimizer and for all."""
-    lines = ["in %:            in the gauge         | rate x 1.001         | above that"]
-    lines += ["optimizer  pairs | harm  serious  help | harm  serious  help | harm  serious"]
-    names = list(dict.fromkeys(row["optimizer"] for row in rows))
-    for name in [*names, "all"]:
-        chosen = [row for row in rows if name in (row["optimizer"], "all")]
-        cells = []
-        for key in ("gauge", "noise"):
-            ratios = [ratio(row, key) for row in chosen]
-            counts = [sum(r > HARM for r in ratios), sum(r > SERIOUS for r in ratios)]
-            cells += [100 * c / len(chosen) for c in [*counts, sum(r < 1 / HARM for r in ratios)]]
-        above = f"{cells[0] - cells[3]:4.1f}{cells[1] - cells[4]:9.1f}"
-        three = "{:4.1f}{:9.1f}{:6.1f}"
-        gauge, noise = three.format(*cells[:3]), three.format(*cells[3:])
-        lines.append(f"{name:10} {len(chosen):5} | {gauge} | {noise} | {above}")
-    return "\n".join(lines)
 
 
 FIELDS = ("task", "optimizer", "plain_rate", "gauge_rate", "plain", "noise", "gauge")
@@ -218,6 +196,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first task")
     parser.add_argument("--optimizers", nargs="+", default=list(OPTIMIZERS), choices=OPTIMIZERS)
     parser.add_argument("--tuned", action="store_true", help="the best of five rates for both")
+    parser.add_argument("--noise", type=float, default=1.001, help="factor on the rate")
     parser.add_argument(
         "--gauge", nargs="*", default=[], metavar="OPTION=VALUE", help="of RoundTrip"
     )
@@ -247,14 +226,14 @@ def main() -> None:
                 if (str(number), optimizer) in finished:
                     continue
                 start = time.process_time()
-                found = measure(number, optimizer, gauge, arguments.tuned)
+                found = measure(number, optimizer, gauge, arguments.noise, arguments.tuned)
                 row = {key: f"{value:.4g}" for key, value in found.items()}
                 row |= {"task": str(number), "optimizer": optimizer, "name": task(number).name}
                 row["cpu_seconds"] = f"{time.process_time() - start:.2f}"
                 rows.append(row)
                 table.writerow(row)
                 file.flush()
-    print(summary(rows))
+    print(harm_of(rows))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ A table stands between a line that names it and the line `<!-- end -->`:
     <!-- worth SHORT LONG --> how many steps without a gauge a step in it is worth: the losses of
                               plain runs are interpolated in the logarithm of the steps
     <!-- defaults FILE -->    the mean differences to plain runs of each gauge that was tried
+    <!-- harm FILE -->        how often the gauge ends higher and lower than the plain optimizer,
+                              and how often a rate times 1.001 does (harm.py says what counts)
 
 With --check nothing is written, and the exit status is 1 if the page shows anything else than the
 files do.
@@ -28,6 +30,7 @@ import sys
 from pathlib import Path
 
 IN_GAUGE = " in the gauge"  # ends the names of methods that step there
+FLOOR, HARM, SERIOUS = 1e-3, 1.1, 2.0  # harm.py has the words
 RESULTS = Path(__file__).parent / "results"
 Runs = dict[str, dict[str, dict[str, str]]]  # method -> seed -> the last row of the run
 
@@ -157,12 +160,45 @@ def defaults(name: str) -> str:
     return markdown(head, lines)
 
 
+def ratio(row: dict[str, str], key: str) -> float:
+    """Of the final losses, not below the floor; 1 where both diverged."""
+    loss, plain = (max(float(row[k]), FLOOR) for k in (key, "plain"))
+    return 1.0 if loss == plain else loss / plain
+
+
+def harm_of(rows: list[dict[str, str]]) -> str:
+    names = list(dict.fromkeys(row["optimizer"] for row in rows))
+    lines = []
+    for name in [*names, "all"]:
+        chosen = [row for row in rows if name in (row["optimizer"], "all")]
+        shares = []
+        for key in ("gauge", "noise"):
+            ratios = [ratio(row, key) for row in chosen]
+            counts = (
+                sum(r > HARM for r in ratios),
+                sum(r > SERIOUS for r in ratios),
+                sum(r < 1 / HARM for r in ratios),
+            )
+            shares.append([100 * count / len(chosen) for count in counts])
+        (harm, serious, help), (harm_noise, serious_noise, help_noise) = shares
+        numbers = [harm, serious, help, harm_noise, serious_noise, help_noise]
+        numbers += [harm - harm_noise, serious - serious_noise]
+        lines.append([name, str(len(chosen)), *(f"{number:.1f}" for number in numbers)])
+    head = ["optimizer", "tasks", "harm, %", "serious", "help"]
+    head += ["rate × 1.001: harm", "serious", "help", "above that: harm", "serious"]
+    return markdown(head, lines)
+
+
+def harm(name: str) -> str:
+    return harm_of(read(name))
+
+
 def markdown(head: list[str], lines: list[list[str]]) -> str:
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
 
-TABLES = {"table": table, "worth": worth, "defaults": defaults}
+TABLES = {"table": table, "worth": worth, "defaults": defaults, "harm": harm}
 
 
 def main() -> int:
@@ -172,7 +208,7 @@ def main() -> int:
     arguments = parser.parse_args()
     text = arguments.page.read_text(encoding="utf-8")
     written = re.sub(
-        r"(<!-- (table|worth|defaults) (.+?) -->\n).*?(?=<!-- end -->)",
+        rf"(<!-- ({'|'.join(TABLES)}) (.+?) -->\n).*?(?=<!-- end -->)",
         lambda match: f"{match[1]}{TABLES[match[2]](*match[3].split())}\n",
         text,
         flags=re.DOTALL,

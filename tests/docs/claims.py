@@ -44,7 +44,7 @@ def text_lines(page):
     fenced, written, section = False, False, ""
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith("<!-- "):
-            written = line.startswith(("<!-- table ", "<!-- worth ", "<!-- defaults "))
+            written = line.startswith(("<!-- table ", "<!-- worth ", "<!-- defaults ", "<!-- harm "))
         elif written:
             continue
         elif line.lstrip().startswith("```"):

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from .matrices import Matrices
@@ -24,6 +26,27 @@ class Found:
     pairs: list[tuple[Matrices, Matrices]] = field(default_factory=list)
     watched: dict[str, nn.Module] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)  # name of a parameter -> reason
+
+
+def unwrap(model: nn.Module) -> nn.Module:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model: found {type(model).__name__}, expected a torch.nn.Module")
+    while True:
+        kind = type(model).__name__
+        if kind == "FullyShardedDataParallel":
+            raise TypeError("FullyShardedDataParallel has flat parameters; use fully_shard (FSDP2)")
+        if isinstance(model, nn.DataParallel):
+            raise TypeError("nn.DataParallel runs copies of the model; use DistributedDataParallel")
+        if isinstance(model, torch.jit.ScriptModule):
+            raise TypeError(
+                "a scripted model has no Python hooks; use the module before torch.jit.script"
+            )
+        if hasattr(model, "_orig_mod"):
+            model = model._orig_mod  # torch.compile
+        elif isinstance(model, nn.parallel.DistributedDataParallel):
+            model = model.module
+        else:
+            return model
 
 
 def find(model: nn.Module, pairs: Iterable[tuple[str, str]], exclude: Iterable[str]) -> Found:
@@ -44,7 +67,13 @@ def find(model: nn.Module, pairs: Iterable[tuple[str, str]], exclude: Iterable[s
                 raise ValueError(f"pairs: {name} is a factor of two products")
             factors.add(id(parameter))
         found.pairs.append((_factor(A, places, True), _factor(B, places, False)))
-    patterns = list(exclude)
+    patterns = _listed(exclude)
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise TypeError(
+                f"exclude: found {type(pattern).__name__}, expected names or patterns, such as"
+                " ['head', '*.down']"
+            )
     attention = {id(m.out_proj) for m in model.modules() if isinstance(m, nn.MultiheadAttention)}
     for name, (module, key) in places.items():
         parameter = module._parameters[key]
@@ -68,6 +97,10 @@ def find(model: nn.Module, pairs: Iterable[tuple[str, str]], exclude: Iterable[s
         if not any(fnmatchcase(n, pattern) or fnmatchcase(n, f"{pattern}.*") for n in places):
             raise ValueError(f"exclude: the model has no parameter or module {pattern!r}")
     return found
+
+
+def _listed(value: Any) -> list:
+    return [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
 
 
 def is_conv1d(module: nn.Module) -> bool:
@@ -169,8 +202,8 @@ def _is_product(a: Tensor, b: Tensor) -> bool:
 
 
 def _named_pairs(places: dict, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2:
+    for pair in _listed(pairs):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ValueError(
                 f"pairs: found {pair!r}, expected the two names (A, B) of a product B A"
             )

@@ -70,6 +70,10 @@ def times(X: Tensor, g: Tensor) -> Tensor:
     return (split(X, k, s) @ g).transpose(1, 2).reshape(n, X.shape[1], k * s)[..., : X.shape[2]]
 
 
+def identity(like: Tensor) -> Tensor:
+    return torch.eye(like.shape[-1]).to(like).expand_as(like)
+
+
 def over(new: Tensor, old: Tensor) -> Tensor:
     """old^-1 new."""
     factor, _ = torch.linalg.cholesky_ex(old.to(new))

@@ -4,25 +4,23 @@ step comes back."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from . import exchange, gauge, traits
-from .arguments import check_count, check_number, unwrap
-from .find import find
+from .find import find, unwrap
 from .matrices import Matrices
 from .recorder import Recorder
-from .source import Partner, Source
+from .source import Inputs, Partner, Source
 from .table import describe
-from .trip import Trip, back, cut_moments, move_state, there
-
-LENGTHS = ("kept", "metric")
+from .trip import Trip, cut_moments, moved_state
 
 
 class RoundTrip(Optimizer):
@@ -69,23 +67,27 @@ class RoundTrip(Optimizer):
         process_group: Any = "auto",
     ):
         self.optimizers = traits.checked(optimizer)
-        if length not in LENGTHS:
+        if length not in ("kept", "metric"):
             raise ValueError(f"length: found {length!r}, expected 'kept' or 'metric'")
         if power is None:
             twice = all(traits.is_linear(o) for o in self.optimizers)
             power = 0.5 if length == "metric" else (0.125 if twice else 0.25, 0.0)
-        hidden, raw = power if isinstance(power, tuple) else (power, power)
-        check_number("power", hidden, zero=True)
-        check_number("power", raw, zero=True)
-        self.power = (float(hidden), float(raw))
-        check_number("damping", damping, zero=True)
-        check_count("refresh", refresh)
+        hidden, raw = power if isinstance(power, tuple) and len(power) == 2 else (power, power)
+        for value in (hidden, raw):
+            check("power", value, 0, 1)
+        check("damping", damping, 0)
+        check("refresh", refresh, 1, whole=True)
         if rows is not None:
-            check_count("rows", rows)
-        exclude = [exclude] if isinstance(exclude, str) else exclude
+            check("rows", rows, 1, whole=True)
+        self.power = (float(hidden), float(raw))
         self.damping, self.refresh, self.length = float(damping), refresh, length
         self._model, self._process_group = model, process_group
         self._found = find(unwrap(model), pairs, exclude)
+        if self._owners().keys().isdisjoint(map(id, model.parameters())):
+            raise ValueError(
+                "optimizer: has no parameter of this model; make it from model.parameters(), after"
+                " whatever replaces them, such as fully_shard"
+            )
         self._recorder = Recorder(self._found, self.power, rows)
         for A, B in self._found.pairs:
             A.source = Partner(B.parameter, False, self.power[0])
@@ -197,11 +199,8 @@ class RoundTrip(Optimizer):
 
     def _in_gauges(self, owners: dict) -> list[Matrices]:
         """Those that have a gauge and an optimizer."""
-        return [
-            m
-            for m in self._matrices()
-            if id(m.parameter) in owners and m.source is not None and m.source.g is not None
-        ]
+        users = self._users(owners).items()
+        return [m for source, found in users if source.g is not None for m in found]
 
     def _owners(self) -> dict[int, tuple[Optimizer, dict[str, Any]]]:
         return {
@@ -222,7 +221,7 @@ class RoundTrip(Optimizer):
         self._check()
         owners = self._owners()
         with gauge.full_precision(self._model_device().type):
-            self._renew(owners, self._group())
+            self._renew(owners)
             trips = [
                 Trip(m, *owners[id(m.parameter)], self._decays[m.name])
                 for m in self._in_gauges(owners)
@@ -240,17 +239,12 @@ class RoundTrip(Optimizer):
         so that weights and state may be changed from outside, as a `Teleporter` does. The next
         steps find new gauges, as the first steps do."""
         owners = self._owners()
-        known = self._in_gauges(owners)
         with gauge.full_precision(self._model_device().type):
-            for m in known:
-                one = torch.eye(m.source.s).to(m.source.g).expand_as(m.source.g)
-                move_state(m, owners[id(m.parameter)][0], m.source.g, one)
-        for source in {m.source for m in known}:
-            source.g = torch.eye(source.s).to(source.g).expand_as(source.g)
-            source.inverse = None if source.inverse is None else source.g
+            for source, users in self._users(owners).items():
+                if source.g is not None:
+                    self._move(source, users, gauge.identity(source.g), owners)
         for source in self._recorder.sources:
-            if source.S is not None:
-                source.begin(source.S)  # what was seen was given to layers that are moved since
+            source.S = None  # what was seen was given to layers that are moved since
         self._steps = 0
 
     def train(self) -> None:
@@ -277,12 +271,14 @@ class RoundTrip(Optimizer):
         device = self._model_device().type
         try:
             with gauge.full_precision(device):
-                there(trips)
+                for trip in trips:
+                    trip.there()
             for optimizer in self.optimizers:
                 if hasattr(optimizer, name):
                     getattr(optimizer, name)()
             with gauge.full_precision(device):
-                back(trips)
+                for trip in trips:
+                    trip.back()
         except BaseException:
             for trip in trips:
                 trip.cancel()
@@ -302,46 +298,52 @@ class RoundTrip(Optimizer):
     def _model_device(self) -> torch.device:
         return self._matrices()[0].parameter.device if self._matrices() else torch.device("cpu")
 
-    def _group(self) -> Any:
-        return exchange.group_of(
-            self._model, self._recorder.group, self._matrices(), self._process_group
-        )
-
-    def _renew(self, owners: dict, group: Any) -> None:
+    def _renew(self, owners: dict) -> None:
         """New gauges, at the first steps and then at every `refresh`-th, and state moved to them.
         Those of pairs follow the factors at every step."""
         step = self._steps
         due = step % self.refresh == 0 or (step < self.refresh and step & (step - 1) == 0)
-        sources: list[Source] = []
-        if due:
-            world = exchange.size(group)
-            if world > 1:
-                self._recorder.agree(group)
-                for m in self._found.layers:
-                    if m.source is not None and m.source.S is None:
-                        m.source.begin(m.of(m.parameter))
-                exchange.share(self._recorder.sources, group)
-            sources += self._recorder.sources
-        sources += [m.source for pair in self._found.pairs for m in pair if m.source is not None]
-        users: dict[int, list[Matrices]] = {}
+        seen, given = self._recorder.group, self._process_group
+        group = exchange.group_of(self._model, seen, self._matrices(), given)
+        world = exchange.size(group)
+        if due and world > 1:
+            self._recorder.agree(group)
+            for m in self._found.layers:
+                if m.source is not None and m.source.S is None:
+                    m.source.begin(m.of(m.parameter))
+            exchange.share(self._recorder.sources, group)
+        for source, users in self._users(owners).items():
+            found = None if isinstance(source, Inputs) and not due else source.statistics()
+            if found is not None:
+                kept = self.length == "kept"
+                new = gauge.make(found[0], found[1] * world, self.damping, source.power, kept)
+                self._move(source, users, new, owners)
+
+    def _users(self, owners: dict) -> dict[Source, list[Matrices]]:
+        """Every source with the matrices of it that have an optimizer."""
+        users: dict[Source, list[Matrices]] = defaultdict(list)
         for m in self._matrices():
-            if id(m.parameter) in owners:
-                users.setdefault(id(m.source), []).append(m)
-        for source in sources:
-            found = source.statistics()
-            if found is None or id(source) not in users:
-                continue
-            A, rows = found[0], found[1] * exchange.size(group)
-            mine = users[id(source)]
-            new = gauge.make(A, rows, self.damping, source.power, self.length == "kept")
-            unit = torch.eye(source.s).to(new).expand_as(new)
-            if any(traits.reads_weights(owners[id(m.parameter)][0]) for m in mine):
-                source.inverse = gauge.over(unit, new)
-            old = unit if source.g is None else source.g
-            for m in mine:
-                move_state(m, owners[id(m.parameter)][0], old, new)
-                cut_moments(m, *owners[id(m.parameter)])
-            source.g = new
+            if id(m.parameter) in owners and m.source is not None:
+                users[m.source].append(m)
+        return users
+
+    def _move(self, source: Source, users: list[Matrices], new: Tensor, owners: dict) -> None:
+        """To another gauge, with the state of all users; nothing has moved where that fails."""
+        one = gauge.identity(new)
+        old = one if source.g is None else source.g
+        optimizers = [owners[id(m.parameter)][0] for m in users]
+        reads = any(map(traits.reads_weights, optimizers))
+        inverse = gauge.over(one, new) if reads else None
+        moves = [
+            (m, tensor, X)
+            for m, optimizer in zip(users, optimizers, strict=True)
+            for tensor, X in moved_state(m, optimizer, old, new)
+        ]
+        for m, tensor, X in moves:
+            m.write(X, tensor)
+        source.g, source.inverse = new, inverse
+        for m in users:
+            cut_moments(m, *owners[id(m.parameter)])
 
     def _warn_of_low_coverage(self) -> None:
         """Once, where less than half of the matrices that nobody took out step in a gauge."""
@@ -364,3 +366,11 @@ class RoundTrip(Optimizer):
                 " reasons",
                 stacklevel=3,
             )
+
+
+def check(name: str, value: float, low: float, high: float = math.inf, whole: bool = False) -> None:
+    right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not (right and low <= value <= high and math.isfinite(value)):
+        limits = f"from {low} to {high}" if math.isfinite(high) else f"of at least {low}"
+        kind = "whole number" if whole else "number"
+        raise ValueError(f"{name}: found {value!r}, expected a {kind} {limits}")

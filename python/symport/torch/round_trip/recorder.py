@@ -23,7 +23,7 @@ from .watch import Products
 
 class Recorder:
     """Every layer's source, found in the first forward pass: layers that are given the same tensor
-    share one, and the first of them shows it its rows.
+    share one, and the first of them to run in a pass shows it its rows.
 
     What is kept is the second moment of each source and nothing of a single pass, however many
     there are before a step.
@@ -33,12 +33,10 @@ class Recorder:
         self.found, self.power = found, power
         self.choose = Choice(rows)
         self.sources: list[Inputs] = []
-        self.shows: set[str] = set()  # layers that show rows to their source
         self.seen: set[str] = set()
         self.raw: set[str] = set()  # layers that are given data, where those have no gauge
         self.group: Any = None  # of the DistributedDataParallel around the model
         self.replaced = False
-        self._inputs: list[tuple[weakref.ref[Tensor], int, Inputs | None]] = []
         self._handles: list[Any] = []
         self._modes: dict[nn.Module, Products] = {}
         self._left: list[Products] = []  # of passes that an interrupt ended
@@ -63,8 +61,7 @@ class Recorder:
 
     def next_step(self) -> None:
         for source in self.sources:
-            source.fresh = True
-        self._inputs.clear()
+            source.fresh, source.shown = True, None
         self.choose.step += 1
         while (mode := _get_current_dispatch_mode()) in self._left:
             self._left.remove(mode)
@@ -74,11 +71,12 @@ class Recorder:
         x = args[0] if args else kwargs.get("input", kwargs.get("x"))
         if not isinstance(x, Tensor) or x.is_nested or x.numel() == 0 or not _counts():
             return
-        if not (isinstance(output, Tensor) and output.requires_grad and m.parameter.requires_grad):
+        if not (isinstance(output, Tensor) and output.requires_grad):
             return
-        if m.name not in self.seen:
+        if m.name not in self.seen and m.parameter.requires_grad:
             self._find_source(m, module, x)
-        if m.name in self.shows and isinstance(m.source, Inputs):
+        if isinstance(m.source, Inputs) and not m.source.was_shown(x):
+            m.source.shown = weakref.ref(x), x._version
             with torch.no_grad(), gauge.full_precision(x.device.type):
                 m.source.add(rows_of(module, x, m.n, self.choose))
 
@@ -90,17 +88,11 @@ class Recorder:
             self.raw.add(m.name)
             return
         plain = m.n == 1 and x.shape[-1] == m.inputs and not hasattr(module, "kernel_size")
-        for other, version, source in self._inputs:
-            if plain and other() is x and version == x._version:
-                m.source = source
-                return
-        m.source = self.new_source(m, power)
-        self.shows.add(m.name)
-        if plain:
-            self._inputs.append((weakref.ref(x), x._version, m.source))
+        known = (s for s in self.sources if plain and s.plain and s.was_shown(x))
+        m.source = next(known, None) or self.new_source(m, power, plain)
 
-    def new_source(self, m: Matrices, power: float) -> Inputs:
-        source = Inputs(m.n, *gauge.blocks(m.outputs, m.inputs), power)
+    def new_source(self, m: Matrices, power: float, plain: bool = False) -> Inputs:
+        source = Inputs(m.n, *gauge.blocks(m.outputs, m.inputs), power, plain)
         self.sources.append(source)
         return source
 
@@ -117,13 +109,12 @@ class Recorder:
                 self.seen.add(m.name)
                 if index == len(self.sources):
                     self.new_source(m, self.power[0])
-                    self.shows.add(m.name)
                 m.source = self.sources[index]
 
     def state_dict(self) -> dict[str, Any]:
         index = {id(source): i for i, source in enumerate(self.sources)}
         layers = {
-            m.name: (index.get(id(m.source), -1), m.name in self.shows, m.inputs_first, m.n)
+            m.name: (index.get(id(m.source), -1), m.inputs_first, m.n)
             for m in self.found.layers
             if m.name in self.seen
         }
@@ -132,8 +123,8 @@ class Recorder:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.choose.step = state["steps"]
         self.sources = [Inputs.from_state_dict(s) for s in state["sources"]]
-        self.seen, self.shows, self.raw = set(state["layers"]), set(), set()
-        for name, (index, shows, inputs_first, n) in state["layers"].items():
+        self.seen, self.raw = set(state["layers"]), set()
+        for name, (index, inputs_first, n) in state["layers"].items():
             m = next((m for m in self.found.layers if m.name == name), None)
             if m is None:
                 path = next(p for p in self.found.watched if name.startswith(f"{p}." if p else ""))
@@ -146,8 +137,6 @@ class Recorder:
                 continue
             m.source = self.sources[index]
             m.source.to(m.parameter.device)
-            if shows:
-                self.shows.add(name)
 
     # Products without a layer of their own.
 
@@ -159,13 +148,10 @@ class Recorder:
             name = f"{path}.{key}" if path else key
             if parameter.dim() < 2 or not parameter.requires_grad or name in self.found.skipped:
                 continue
-            n = len(parameter) if parameter.dim() == 3 else 1
-            if key == "in_proj_weight":  # of q, k and v
-                n = 3
-            shape = (n, parameter.shape[-2] // (n if parameter.dim() == 2 else 1))
-            watched.append(
-                (parameter, (*shape, parameter.shape[-1]), self._use(name, module, key, n))
-            )
+            n = 3 if key == "in_proj_weight" else 1  # of q, k and v
+            a, b = parameter.shape[-2] // n, parameter.shape[-1]
+            n = len(parameter) if parameter.dim() == 3 else n
+            watched.append((parameter, (n, a, b), self._use(name, module, key, n)))
         left = self._modes.pop(module, None)
         if left is not None:
             left.watched, left.casts = [], []

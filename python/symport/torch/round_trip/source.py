@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import torch
@@ -34,10 +35,15 @@ class Inputs(Source):
     last entry is the number of rows.
     """
 
-    def __init__(self, n: int, k: int, s: int, power: float):
+    def __init__(self, n: int, k: int, s: int, power: float, plain: bool = False):
         super().__init__(n, k, s, power)
+        self.plain = plain  # rows are the input itself, so that other layers may share it
         self.S: Tensor | None = None
         self.fresh = True  # no rows since the last step
+        self.shown: tuple[weakref.ref[Tensor], int] | None = None  # the input that was added last
+
+    def was_shown(self, x: Tensor) -> bool:
+        return self.shown is not None and self.shown[0]() is x and self.shown[1] == x._version
 
     def add(self, H: Tensor, which: slice = slice(None)) -> None:
         """Rows (n, m, d) of all matrices or of `which`; of one (1, m, d) they count for each."""

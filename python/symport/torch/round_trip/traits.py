@@ -17,12 +17,7 @@ from .. import transport
 _MOMENTS = {
     "Lion": {"exp_avg": "cotangent"},
     "SOAP": {"exp_avg": "cotangent"},
-    "AdamWScheduleFree": {"z": "point"},
-    "RAdamScheduleFree": {"z": "point"},
-    "SGDScheduleFree": {"z": "point"},
-    "ScheduleFreeAdamW": {"z": "point"},
-    "ScheduleFreeRAdam": {"z": "point"},
-    "ScheduleFreeSGD": {"z": "point"},
+    "Prodigy": {"p0": "point", "s": "cotangent", "exp_avg": "cotangent"},
 }
 
 #: Weight decay that is a factor on the weights, whatever the group says.
@@ -34,6 +29,7 @@ MOVING = ("point", "tangent", "cotangent")
 _REFUSED = {
     "LBFGS": "calls its closure several times a step, and a gauge holds for one",
     "SAM": "takes gradients at two points a step, and a gauge holds for one",
+    "DAdapt": "measures its rate by steps of different gauges; Prodigy does not",
 }
 
 
@@ -55,7 +51,7 @@ def checked(optimizer: Any) -> list[Optimizer]:
             if kind == "RoundTrip":
                 raise TypeError("optimizer: is a RoundTrip already")
             for name, why in _REFUSED.items():
-                if kind.endswith(name):
+                if name in kind:
                     raise TypeError(f"optimizer: {kind} {why}")
         for p in parameters_of(o):
             if id(p) in owners:
@@ -78,6 +74,8 @@ def state_kinds(optimizer: Optimizer) -> Mapping[str, str] | None:
     for cls in type(optimizer).__mro__:
         if cls.__name__ in _MOMENTS:
             return _MOMENTS[cls.__name__]
+        if "ScheduleFree" in cls.__name__:
+            return {"z": "point"}
     return transport.state_kinds(optimizer)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -35,70 +36,46 @@ class Trip:
         else:
             decay.check(optimizer, group, m.name)
 
-    def go(self, G: Tensor | None) -> None:
-        """Into the gauge, with the gradient G there."""
+    def there(self) -> None:
         m = self.m
-        if G is not None:
-            assert self.gradient is not None
+        if self.gradient is not None:
             m.parameter.grad = torch.empty_like(self.gradient)
-            m.write(G, m.parameter.grad)
+            m.write(gauge.times(m.of(self.gradient), self.g), m.parameter.grad)
         if self.start is None:
             local(m.parameter).zero_()
         else:
             m.write(self.start, m.parameter)
+            self.start = m.of(m.parameter).clone()  # as it is stored
 
-    def step(self) -> Tensor:
-        """What the optimizer did there."""
-        found = self.m.of(self.m.parameter)
-        return found if self.start is None else found - self.m.of(self._rounded())
-
-    def _rounded(self) -> Tensor:
-        assert self.start is not None
-        stored = torch.empty_like(self.W)
-        self.m.write(self.start, stored)
-        return stored
-
-    def come(self, D: Tensor) -> None:
-        """Back, with the step D here."""
-        W = local(self.W)
+    def back(self) -> None:
+        m, W = self.m, local(self.W)
+        D = m.of(m.parameter)
         if self.start is None:
             W = self.decay.apply(W, self.optimizer, self.group)
-        self.m.write(D, self.m.parameter)
-        local(self.m.parameter).add_(W)
-        self.m.parameter.grad = self.gradient
+        else:
+            D = D - self.start
+        m.write(gauge.times(D, self.g), m.parameter)
+        local(m.parameter).add_(W)
+        m.parameter.grad = self.gradient
 
     def cancel(self) -> None:
         local(self.m.parameter).copy_(local(self.W))
         self.m.parameter.grad = self.gradient
 
 
-def there(trips: list[Trip]) -> None:
-    for trip in trips:
-        G = trip.gradient
-        trip.go(None if G is None else gauge.times(trip.m.of(G), trip.g))
-
-
-def back(trips: list[Trip]) -> None:
-    for trip in trips:
-        trip.come(gauge.times(trip.step(), trip.g))
-
-
-def move_state(m: Matrices, optimizer: Optimizer, old: Tensor, new: Tensor) -> None:
-    """First moments are covectors: M old^-1 new. Points and steps are vectors: z old new^-1."""
-    kinds = traits.state_kinds(optimizer) or {}
+def moved_state(
+    m: Matrices, optimizer: Optimizer, old: Tensor, new: Tensor
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """What moves with the gauge, and where to. First moments are covectors: M old^-1 new. Points
+    and steps are vectors: z old new^-1."""
     state = optimizer.state.get(m.parameter, {})
-    for key, kind in kinds.items():
+    for key, kind in (traits.state_kinds(optimizer) or {}).items():
         tensor = state.get(key)
-        if kind not in traits.MOVING or not isinstance(tensor, Tensor):
-            continue
-        if tensor.shape != m.parameter.shape:
-            continue
-        X = m.of(tensor)
-        if kind == "cotangent":
-            moved = gauge.times(X, gauge.over(new, old))
-        else:
-            moved = gauge.times(X, gauge.over(old, new).mT)
-        m.write(moved, tensor)
+        moves = isinstance(tensor, Tensor) and tensor.shape == m.parameter.shape
+        if moves and kind in traits.MOVING:
+            covector = kind == "cotangent"
+            ratio = gauge.over(new, old) if covector else gauge.over(old, new).mT
+            yield tensor, gauge.times(m.of(tensor), ratio)
 
 
 #: First moments, what tells their size, and the power of an entry that this is the mean of.

@@ -144,6 +144,28 @@ def test_layers_with_the_same_input_share_a_gauge():
     assert found["q.weight"].S[0, 0, -1, -1].item() == pytest.approx(6 * 1.95)
 
 
+def test_a_frozen_layer_does_not_hide_the_input_that_it_shares():
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.a(x) + self.b(x)
+
+    for freeze, call in ((True, "all"), (False, "b")):
+        model = nn.Sequential(nn.Linear(4, 4), Two())
+        optimizer = trip(model, power=0.5)
+        model(torch.randn(5, 4)).sum().backward()
+        optimizer.step()
+        (source,) = {id(s): s for n, s in sources(optimizer).items() if n != "0.weight"}.values()
+        before = source.S[..., -1, -1].item()
+        model[1].a.requires_grad_(not freeze)
+        x = torch.randn(5, 4)
+        (model(x) if call == "all" else model[1].b(model[0](x))).sum().backward()
+        assert source.S[..., -1, -1].item() == pytest.approx(0.95 * before + 5)
+
+
 def test_inputs_that_were_changed_in_between_are_not_shared():
     first, second = nn.Linear(4, 4), nn.Linear(4, 4)
     optimizer = trip(nn.ModuleList([first, second]))
@@ -351,8 +373,7 @@ def test_reasons_to_leave_a_parameter_alone():
         (nn.Linear(3, 3).requires_grad_(False), "weight", "frozen"),
         (nn.Linear(3, 3), "weight", "its forward was not called so far"),
     ):
-        parameters = [p for p in model.parameters() if p.requires_grad] or [torch.zeros(1)]
-        optimizer = RoundTrip(model, torch.optim.SGD(parameters, 0.1))
+        optimizer = RoundTrip(model, torch.optim.SGD(model.parameters(), 0.1))
         assert name in optimizer.skipped and reason in optimizer.skipped[name], name
         assert not optimizer.stepped
 

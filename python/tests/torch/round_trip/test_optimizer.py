@@ -233,8 +233,13 @@ def test_what_cannot_be_wrapped_is_refused_by_name():
     class SAM(torch.optim.SGD):
         pass
 
+    class DAdaptAdam(torch.optim.Adam):
+        pass
+
     with pytest.raises(TypeError, match="SAM takes gradients at two points"):
         RoundTrip(model, SAM(model.parameters(), 0.1))
+    with pytest.raises(TypeError, match="DAdaptAdam measures its rate"):
+        RoundTrip(model, DAdaptAdam(model.parameters()))
     sgd = torch.optim.SGD(model.parameters(), 0.1)
     with pytest.raises(TypeError, match="is a RoundTrip already"):
         RoundTrip(model, RoundTrip(model, sgd))
@@ -244,17 +249,30 @@ def test_what_cannot_be_wrapped_is_refused_by_name():
         RoundTrip(model, [sgd, torch.optim.SGD(model.parameters(), 0.1)])
     for options, text in (
         ({"length": "long"}, "expected 'kept' or 'metric'"),
-        ({"power": -1}, "power"),
-        ({"damping": "much"}, "damping"),
-        ({"refresh": 0}, "refresh"),
-        ({"rows": 0}, "rows"),
+        ({"power": -1}, "power: found -1, expected a number from 0 to 1"),
+        ({"power": 5}, "power: found 5, expected a number from 0 to 1"),
+        ({"power": (0.5,)}, r"power: found \(0.5,\), expected a number"),
+        ({"damping": "much"}, "damping: found 'much', expected a number of at least 0"),
+        ({"damping": float("inf")}, "damping: found inf"),
+        ({"refresh": 0}, "refresh: found 0, expected a whole number of at least 1"),
+        ({"rows": 0.5}, "rows: found 0.5, expected a whole number"),
         ({"exclude": "nosuch"}, "no parameter or module 'nosuch'"),
+        ({"exclude": 5}, r"exclude: found int, expected names or patterns, such as \['head'"),
+        ({"exclude": [model[0]]}, "exclude: found Linear, expected names"),
+        ({"pairs": 5}, "found 5, expected the two names"),
         ({"pairs": [("0.weight", "nosuch")]}, "no parameter 'nosuch'"),
         ({"pairs": ["ab"]}, "expected the two names"),
         ({"pairs": [("0.weight", "4.weight")]}, "not factors of a product"),
     ):
         with pytest.raises((TypeError, ValueError), match=text):
             RoundTrip(model, sgd, **options)
+
+
+def test_an_optimizer_of_another_model_is_refused():
+    model, other = network(), network()
+    with pytest.raises(ValueError, match="has no parameter of this model"):
+        RoundTrip(model, torch.optim.SGD(other.parameters(), 0.1))
+    RoundTrip(model, [torch.optim.SGD(m[2].parameters(), 0.1) for m in (model, other)])
 
 
 def test_an_unknown_optimizer_keeps_its_state_and_the_table_says_so():
@@ -319,6 +337,15 @@ def test_points_follow_the_gauge():
     optimizer.train()
     for a, b in zip(trained, model.parameters(), strict=True):
         assert torch.allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_prodigy_measures_its_rate_in_moving_gauges():
+    prodigy = pytest.importorskip("pytorch_optimizer").Prodigy
+    model = network()
+    optimizer = RoundTrip(model, prodigy(model.parameters()), power=0.5)
+    assert "Prodigy: p0, s, exp_avg moves with the gauge" in repr(optimizer)
+    train(model, optimizer, 60)
+    assert loss_of(model).item() < 0.1
 
 
 def test_a_step_that_fails_leaves_everything_as_it_was():

@@ -7,7 +7,7 @@ import copy
 
 import pytest
 import torch
-from test_optimizer import X, Y, loss_of, muon_and_adamw, network, train
+from test_optimizer import X, Y, loss_of, muon_and_adamw, network, same, train
 from torch import nn
 from torch.nn import functional as F
 
@@ -91,6 +91,38 @@ def test_whatever_fails_on_the_way_leaves_no_weight_in_the_gauge(monkeypatch):
             optimizer.step()
         for w, (weight, gradient) in zip(layers, before, strict=True):
             assert torch.equal(w, weight) and torch.equal(w.grad, gradient)
+
+
+def test_a_gauge_that_cannot_be_reached_moves_no_state(monkeypatch):
+    from symport.torch.round_trip import gauge
+
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(6, 3), nn.Linear(6, 3)
+
+        def forward(self, x):
+            return self.a(x) + self.b(x)
+
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 6), Two())
+    optimizer = RoundTrip(model, torch.optim.SGD(model.parameters(), 0.1, momentum=0.9), refresh=3)
+    train(model, optimizer, 3)
+    state = [s["momentum_buffer"].clone() for s in optimizer.state.values()]
+    over, calls = gauge.over, 0
+
+    def failing(*arguments):
+        nonlocal calls
+        calls += 1
+        if calls == 2:  # the second of two layers with one gauge
+            raise RuntimeError("out of memory")
+        return over(*arguments)
+
+    monkeypatch.setattr(gauge, "over", failing)
+    loss_of(model).backward()
+    with pytest.raises(RuntimeError, match="out of memory"):
+        optimizer.step()
+    assert same(state, [s["momentum_buffer"] for s in optimizer.state.values()])
 
 
 def test_the_state_of_several_optimizers_is_read_without_a_trace():

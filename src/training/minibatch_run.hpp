@@ -188,6 +188,8 @@ class MinibatchRun final : public TrainingRun<Scalar> {
   }
 
  private:
+  static constexpr double far_above = 1000.0;  ///< where a run that ends has diverged
+
   static Index planned(const Teleportation<Scalar>& plan, const BasicOptimizer<Scalar>& optimizer) {
     return plan.schedule.empty() ? 0 : rehearsal_of(plan, optimizer, true);
   }
@@ -277,12 +279,15 @@ class MinibatchRun final : public TrainingRun<Scalar> {
     }
     if (this->goes_on() || at.trace.rows.empty()) return;
     TraceRow& last = at.trace.rows.back();
-    if (!this->ends_lower(last.loss)) return;
-    this->clock_.pause([&] {
-      last = measured(last.loss);
-      if (!at.trace.points.empty()) at.trace.points.back() = w_.template cast<double>();
-      if (options_.on_row) options_.on_row(last);
-    });
+    if (this->ends_lower(last.loss)) {
+      this->clock_.pause([&] {
+        last = measured(last.loss);
+        if (!at.trace.points.empty()) at.trace.points.back() = w_.template cast<double>();
+        if (options_.on_row) options_.on_row(last);
+      });
+    }
+    const double first = at.trace.rows.front().loss;
+    if (first > 0.0 && last.loss > far_above * first) this->end(RunStatus::diverged);
   }
 
   /// That of the mini-batch which comes next.

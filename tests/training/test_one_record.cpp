@@ -123,6 +123,22 @@ TEST(EveryAlgorithm, FinishesTheEpochWhenItsWatcherSaysStopBeforeTheLastUpdate) 
   }
 }
 
+// A finite loss far above the first one is no result either.
+TEST(EveryAlgorithm, HasDivergedWhereMinibatchesEndAThousandTimesAboveTheStart) {
+  const Classification problem;
+  for (const double rate : {1.0, 1e3}) {
+    MinibatchOptions<double> options = problem.options();
+    options.epochs = 1;
+    options.learning_rate = rate;
+    Vector w = problem.start;
+    const RunSummary run = problem.train(options, w);
+    ASSERT_TRUE(std::isfinite(run.final_loss));
+    const bool far_above = run.final_loss > 1000.0 * run.trace.rows.front().loss;
+    EXPECT_EQ(far_above, rate > 1.0) << run.final_loss;
+    EXPECT_EQ(run.status, far_above ? RunStatus::diverged : RunStatus::step_limit);
+  }
+}
+
 TEST(EveryAlgorithm, EndsWithTheLossAtWhichItDiverged) {
   for (const RunSummary& run : runs_of_each(1e6, {})) {
     EXPECT_EQ(run.status, RunStatus::diverged);

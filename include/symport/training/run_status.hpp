@@ -9,7 +9,8 @@ namespace symport {
 enum class RunStatus {
   step_limit,   ///< all steps were made
   converged,    ///< a stopping criterion was met, or the gradient is zero
-  diverged,     ///< loss, gradient or parameters became non-finite
+  diverged,     ///< loss, gradient or parameters became non-finite, or mini-batches ended at more
+                ///< than a thousand times the first loss
   interrupted,  ///< the caller asked to stop
 };
 

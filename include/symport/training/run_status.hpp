@@ -9,8 +9,7 @@ namespace symport {
 enum class RunStatus {
   step_limit,   ///< all steps were made
   converged,    ///< a stopping criterion was met, or the gradient is zero
-  diverged,     ///< loss, gradient or parameters became non-finite, or mini-batches ended at more
-                ///< than a thousand times the first loss
+  diverged,     ///< something is not finite, or mini-batches end at 1,000 times the first loss
   interrupted,  ///< the caller asked to stop
 };
 

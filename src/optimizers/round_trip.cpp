@@ -23,6 +23,12 @@ InputGauge<Scalar> gauge_at(Index outputs, Index inputs, Index numbers, VectorOf
   return {InputBlocks(outputs, inputs), gauges.data() + numbers};
 }
 
+/// After the buffers of the rule.
+template <Real Scalar>
+VectorOf<Scalar>& gauges_of(OptimizerState<Scalar>& state) {
+  return state.buffers.back().values;
+}
+
 /// Of gauges that were made by a run with another model or other options.
 void require_numbers(Index found, Index needed) {
   if (found == needed) return;
@@ -53,11 +59,6 @@ RoundTrip<Scalar>::RoundTrip(std::shared_ptr<const FirstOrderOptimizer<Scalar>> 
   const double usual = metric ? 0.5 : rule_->amplification() > 0.0 ? 0.125 : 0.25;
   hidden_power_ = power_or(options.power, usual, "power");
   data_power_ = power_or(options.data_power, metric ? 0.5 : 0.0, "data_power");
-  const OptimizerState<Scalar> state = rule_->init(0);
-  buffers_ = state.buffers.size();
-  for (std::size_t i = 0; i < buffers_; ++i) {
-    if (state.buffers[i].kind == StateKind::cotangent) moving_.push_back(i);
-  }
 }
 
 template <Real Scalar>
@@ -96,7 +97,7 @@ std::vector<std::optional<typename RoundTrip<Scalar>::Weight>> RoundTrip<Scalar>
 template <Real Scalar>
 void RoundTrip<Scalar>::prepare(const std::vector<std::optional<Weight>>& weights,
                                 OptimizerState<Scalar>& state) const {
-  VectorOf<Scalar>& gauges = state.buffers[buffers_].values;
+  VectorOf<Scalar>& gauges = gauges_of(state);
   Index numbers = 1;  // so that it is not empty
   for (const std::optional<Weight>& weight : weights) {
     if (weight) numbers = weight->numbers + InputBlocks(weight->outputs, weight->inputs).numbers();
@@ -114,7 +115,7 @@ void RoundTrip<Scalar>::prepare(const std::vector<std::optional<Weight>>& weight
 template <Real Scalar>
 void RoundTrip<Scalar>::see(const Weight& weight, const Eigen::Ref<const MatrixOf<Scalar>>& h,
                             OptimizerState<Scalar>& state, Workspace& own) const {
-  VectorOf<Scalar>& gauges = state.buffers[buffers_].values;
+  VectorOf<Scalar>& gauges = gauges_of(state);
   const Index end = weight.numbers + InputBlocks(weight.outputs, weight.inputs).numbers();
   if (end > gauges.size()) require_numbers(gauges.size(), end);
   auto gauge = gauge_at(weight.outputs, weight.inputs, weight.numbers, gauges);
@@ -132,9 +133,9 @@ void RoundTrip<Scalar>::see(const Weight& weight, const Eigen::Ref<const MatrixO
   const bool early = step < options_.refresh && (step & (step - 1)) == 0;
   if (!early && step % options_.refresh != 0) return;
   std::vector<typename InputGauge<Scalar>::Weights> moving;
-  for (const std::size_t i : moving_) {
-    moving.emplace_back(state.buffers[i].values.data() + weight.first, weight.outputs,
-                        weight.inputs);
+  for (StateBuffer<Scalar>& buffer : state.buffers) {
+    if (buffer.kind != StateKind::cotangent) continue;
+    moving.emplace_back(buffer.values.data() + weight.first, weight.outputs, weight.inputs);
   }
   gauge.renew({.power = weight.power,
                .damping = options_.damping,
@@ -149,7 +150,7 @@ void RoundTrip<Scalar>::enter(const Weight& weight, OptimizerState<Scalar>& stat
                               Workspace& own) const {
   Eigen::Map<MatrixOf<Scalar>> G(own.gradient.data() + weight.first, weight.outputs, weight.inputs);
   own.product = G;
-  gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values)
+  gauge_at(weight.outputs, weight.inputs, weight.numbers, gauges_of(state))
       .times(1, own.product, 0, G);
 }
 
@@ -169,7 +170,7 @@ void RoundTrip<Scalar>::step_weight(const Weight& weight, double learning_rate,
   const auto decay = static_cast<Scalar>(learning_rate * rule_->decoupled_decay(weight.first));
   Eigen::Map<MatrixOf<Scalar>> W(w.data() + weight.first, weight.outputs, weight.inputs);
   if (decay != Scalar(0)) W -= decay * W;
-  gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values)
+  gauge_at(weight.outputs, weight.inputs, weight.numbers, gauges_of(state))
       .times(-1, Eigen::Map<const MatrixOf<Scalar>>(own.u.data(), weight.outputs, weight.inputs), 1,
              W);
 }
@@ -196,7 +197,7 @@ StepOutcome RoundTrip<Scalar>::step(const BasicObjective<Scalar>& objective,
     const auto place_of = [&](const WeightInputs<Scalar>& inputs) {
       return place(inputs.first, inputs.outputs, inputs.h.rows(), inputs.kind, next);
     };
-    if (state.buffers[buffers_].values.size() == 0) {
+    if (gauges_of(state).size() == 0) {
       objective.weight_inputs(
           w, [&](const WeightInputs<Scalar>& inputs) { weights.push_back(place_of(inputs)); });
       prepare(weights, state);
@@ -247,7 +248,7 @@ double RoundTrip<Scalar>::network_step(const MlpObjective<Scalar>& mlp, double l
     see(weight, h.topRows(weight.inputs), state, *own);
     if (h.cols() >= weight.outputs) return h;  // G g is cheaper than g h
     own->mapped = h;
-    gauge_at(weight.outputs, weight.inputs, weight.numbers, state.buffers[buffers_].values)
+    gauge_at(weight.outputs, weight.inputs, weight.numbers, gauges_of(state))
         .of(h.topRows(weight.inputs), own->mapped.topRows(weight.inputs));
     entered[at(m - 1)] = true;
     return own->mapped;

@@ -106,8 +106,6 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
   std::shared_ptr<const FirstOrderOptimizer<Scalar>> rule_;
   RoundTripOptions options_;
   double hidden_power_ = 0.0, data_power_ = 0.0;
-  std::size_t buffers_ = 0;          ///< of the rule; that of the gauges follows
-  std::vector<std::size_t> moving_;  ///< those that move with the gauge
   mutable Workspaces<Workspace> workspaces_;
 };
 

@@ -255,8 +255,8 @@ def train(
 
     `data` and `test` are (X, Y), or names as the program has them: "mnist", "digits.npz",
     "csv:FILE", ... Options have underscores: `layers` (a list), `activation`, `batch`, `epochs` or
-    `steps`, `lr`, `optimizer`, `teleport`, `symmetry`, `round_trip` ("kept" or "metric"), `precision`,
-    `validation`, `threads`, `seed`, ...; `symport.options("train")` lists them.
+    `steps`, `lr`, `optimizer`, `teleport`, `symmetry`, `round_trip` ("kept" or "metric"),
+    `precision`, `validation`, `threads`, `seed`, ...; `symport.options("train")` lists them.
 
     With `out` the run is written to a directory as it goes, and Ctrl-C ends it in good order: a
     KeyboardInterrupt then leaves a directory from which ``train(resume=directory)`` goes on.

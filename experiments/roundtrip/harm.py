@@ -26,6 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "torch"))
 import harm  # noqa: E402
+import table  # noqa: E402
 
 #: optimizer, kind of round trip
 METHODS = {
@@ -57,7 +58,7 @@ def learn(program, file, task, optimizer, seed, extra):
     else:
         words += ["--steps", str(task.steps)]
     done = subprocess.run(words, capture_output=True, text=True)
-    diverged = re.search(r"diverged at .* than ([\d.e-]+)$", done.stderr.strip())
+    diverged = re.search(r"diverged at .* --lr than ([\d.e-]+\d)", done.stderr)
     if diverged:
         return math.inf, float(diverged[1])
     if done.returncode != 0:
@@ -102,9 +103,9 @@ def main():
             rows = list(csv.DictReader(file))
     finished = {(row["task"], row["optimizer"]) for row in rows}
     with arguments.out.open("a", newline="") as file:
-        table = csv.DictWriter(file, fields, lineterminator="\n")
+        out = csv.DictWriter(file, fields, lineterminator="\n")
         if not rows:
-            table.writeheader()
+            out.writeheader()
         for number in range(arguments.first, arguments.first + arguments.tasks):
             for method in arguments.methods:
                 if (str(number), method) in finished:
@@ -115,9 +116,9 @@ def main():
                 row |= {"task": str(number), "optimizer": method, "name": harm.task(number).name,
                         "seconds": f"{time.time() - began:.2f}"}
                 rows.append(row)
-                table.writerow(row)
+                out.writerow(row)
                 file.flush()
-    print(harm.summary(rows))
+    print(table.harm_of(rows))
 
 
 if __name__ == "__main__":

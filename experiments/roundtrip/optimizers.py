@@ -3,7 +3,7 @@
 """The program's optimizers plain, in a borrowed gauge and in metric round trips, in mini-batches of 100
 with a rate that falls linearly to zero.
 
-    python experiments/roundtrip/optimizers.py PROGRAM --out FILE.csv [TASK ...] [--methods NAME ...]
+    python experiments/roundtrip/optimizers.py PROGRAM --out FILE.csv [--tasks TASK ...] [--methods NAME ...]
     python experiments/roundtrip/optimizers.py --table FILE.csv
 
 Every method has the rate on the grid 1, 2, 5, 10 with the lowest validation loss on seed 0, found from
@@ -141,7 +141,7 @@ def table(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?")
-    parser.add_argument("tasks", nargs="*", metavar="TASK")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--out", type=Path)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--table", type=Path, help="only print the tables of this file")
@@ -149,10 +149,10 @@ def main():
     if arguments.table:
         table(arguments.table)
         return
-    if not (arguments.program and arguments.out) or set(arguments.tasks) - set(TASKS):
-        parser.error(f"needs PROGRAM, --out and tasks of: {', '.join(TASKS)}")
+    if not (arguments.program and arguments.out):
+        parser.error("needs PROGRAM and --out")
     runs = Runs(arguments.program, arguments.out)
-    for task in arguments.tasks or TASKS:
+    for task in arguments.tasks:
         for method in arguments.methods:
             rate = runs.best(task, method)
             for seed in SEEDS:

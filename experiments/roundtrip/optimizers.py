@@ -121,10 +121,11 @@ def table(path):
         print("| --- " * 7 + "|")
         for part, method in dict.fromkeys((r["part"], r["method"]) for r in rows if r["task"] == task):
             losses = values(part, task, method, "validation")
+            name = method + (", rate of the plain one" if part == "same rate" else "")
             rate = next(r["rate"] for r in rows if (r["part"], r["task"], r["method"]) == (part, task, method))
             if not all(map(math.isfinite, losses.values())) or len(losses) < 2:
                 bad = sum(not math.isfinite(v) for v in losses.values())
-                print(f"| {method} | {rate} | diverged on {bad} of {len(losses)} | | | | |")
+                print(f"| {name} | {rate} | diverged on {bad} of {len(losses)} | | | | |")
                 continue
             against = ""
             plain = values("judging", task, method.removesuffix(GAUGE), "validation")
@@ -134,7 +135,6 @@ def table(path):
             m, e = mean(list(losses.values()))
             train, accuracy, seconds = (statistics.fmean(values(part, task, method, k).values())
                                         for k in ("train", "accuracy", "seconds"))
-            name = method + (", rate of the plain one" if part == "same rate" else "")
             print(f"| {name} | {rate} | {train:.4f} | {m:.4f} ± {e:.4f} | {against} | {100 * accuracy:.2f} | {seconds:.1f} |")
 
 

@@ -52,6 +52,7 @@ class MetricRoundTrip final : public BasicOptimizer<Scalar>, public ObjectiveBou
   /// The theta to use where none is given: 0.3 for networks, 0.25 for factor pairs, divided by the
   /// rule's amplification.
   double usual_rate(const BasicObjective<Scalar>& objective) const;
+  /// What was given, or else what this objective has.
   double damping(const BasicObjective<Scalar>& objective) const;
   /// u <- what the next step from w would see in place of the gradient. The state remembers it.
   void direction(const BasicObjective<Scalar>& objective, const MeasuredPoint<Scalar>& here,

@@ -17,6 +17,7 @@ enum class Length {
   kept,    ///< inputs keep their mean square, so that the learning rate keeps its meaning
   metric,  ///< nothing: with power 1/2 the step of gradient descent is G (A + lambda I)^-1
 };
+
 std::string_view to_string(Length length);
 
 struct RoundTripOptions {
@@ -57,8 +58,8 @@ class RoundTrip final : public BasicOptimizer<Scalar> {
   std::string_view name() const override { return rule_->name(); }
   double power() const { return hidden_power_; }  ///< of hidden layers
 
-  /// The rule's buffers, then `gauges`, which the first step makes. A teleport leaves all of it
-  /// behind: give its plan the policy `reset`.
+  /// The rule's buffers, then `gauges`, which the first step makes. Moments are written in gauges
+  /// that no teleport knows: where the weights teleport too, the plan needs the policy `reset`.
   OptimizerState<Scalar> init(Index dimension) const override;
   bool uses_states() const override { return true; }
   StepOutcome step(const BasicObjective<Scalar>& objective, MeasuredPoint<Scalar>& here,
